@@ -1,0 +1,24 @@
+#ifndef BASE_CLOCK_H
+#define BASE_CLOCK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+
+/* Time. Points are Unix milliseconds (int64_t), spans are milliseconds. */
+
+int64_t clock_now(void);        /* wall clock */
+uint64_t clock_mono_us(void);   /* monotonic, microseconds */
+/* "2026-11-29T17:15:00.123Z", with any offset, fraction optional; 0 when it is not such a time. */
+int64_t clock_parse_iso(const char *s);
+/* What people type: ISO dates and times, "today", "yesterday", "7d", "2h", "3w", "now", local zone. `is_end` gives the end of a day. False when not understood. */
+bool clock_parse_human(const char *s, int64_t now, bool is_end, int64_t *ret);
+/* "2h", "30m", "7d", "90s", "1w" to milliseconds. */
+bool clock_parse_span(const char *s, int64_t *ret);
+char *clock_iso(struct arena *a, int64_t at);      /* UTC, "…Z" */
+char *clock_day(struct arena *a, int64_t at);      /* local, "2026-11-29" */
+char *clock_minute(struct arena *a, int64_t at);   /* local, "2026-11-29 17:15" */
+char *clock_ago(struct arena *a, int64_t at, int64_t now); /* "3 min ago", "2 days ago" */
+
+#endif

@@ -1,0 +1,30 @@
+#ifndef CONF_PATHS_H
+#define CONF_PATHS_H
+
+#include "base/arena.h"
+#include "base/err.h"
+
+/* Where everything lives (design: one data folder, 0700, files 0600). Strings live in the arena given to paths_init. */
+
+struct paths {
+	const char *home;     /* $REMANENCE_HOME, else ${XDG_DATA_HOME:-~/.local/share}/remanence */
+	const char *store;    /* home/remanence.db */
+	const char *index;    /* home/index */
+	const char *spool;    /* home/spool; tmp/, new/, bad/ below */
+	const char *run;      /* home/run */
+	const char *socket;   /* home/run/socket */
+	const char *lock;     /* home/run/lock */
+	const char *token;    /* home/run/token */
+	const char *log;      /* home/log */
+	const char *backup;   /* home/backup */
+	const char *settings; /* ${XDG_CONFIG_HOME:-~/.config}/remanence/settings.json */
+	const char *spare;    /* $XDG_RUNTIME_DIR/remanence, or NULL: where the hook writes when the disk is full */
+	const char *user_home; /* $HOME, or NULL */
+};
+
+/* home_override: --home, or NULL. Neither HOME nor REMANENCE_HOME set: ERR_USAGE with what to set. Touches no file. */
+int paths_init(struct paths *p, const char *home_override, struct arena *a, struct err *err);
+/* Makes the folders that are missing. */
+int paths_create(const struct paths *p, struct err *err);
+
+#endif

@@ -1,0 +1,62 @@
+#ifndef CONF_SETTINGS_H
+#define CONF_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+/*
+ * The settings: one table, many doors (settings.json, REMANENCE_* variables, `remanence config`, help, docs). A value comes
+ * from, first found: environment, file, default. Values are checked against type and range when read; a bad one is said once
+ * and the default holds. Loaded once per process into a struct that is read-only afterwards; the daemon loads anew when the
+ * file's time changes.
+ */
+
+enum setting_type { SETTING_INT, SETTING_REAL, SETTING_BOOL, SETTING_TEXT, SETTING_LIST /* comma separated or JSON array */, SETTING_CHOICE };
+
+enum setting_id {
+	SET_CAPTURE_HEADLESS, SET_CAPTURE_EXCLUDE, SET_CAPTURE_SKIP_TOOLS, SET_CAPTURE_MAX_OUTPUT,
+	SET_CONTEXT_MAX_CHARS, SET_CONTEXT_OBSERVATIONS, SET_CONTEXT_FULL, SET_CONTEXT_PROMPT_CHARS,
+	SET_DAEMON_IDLE_MINUTES,
+	SET_HOOK_ASK_MS,
+	SET_LOG_LEVEL,
+	SET_REDACT_PATTERNS,
+	SET_RETENTION_EVENTS_DAYS, SET_RETENTION_MAX_BYTES,
+	SET_REVIEW_THRESHOLD,
+	SET_STORE,
+	SETTING_COUNT
+};
+
+struct setting_info {
+	const char *key;      /* "context.max_chars" */
+	enum setting_type type;
+	const char *standard; /* default, as text */
+	double min, max;      /* numbers; text: max length */
+	const char *choices;  /* "off|counts|text" */
+	const char *help;     /* one line */
+	bool is_secret;       /* never printed */
+};
+
+extern const struct setting_info settings_table[SETTING_COUNT];
+
+struct settings; /* opaque */
+/* Reads file (may be absent) and environment. Warnings (bad values, unknown keys) are appended to *warnings when not NULL, a line each. */
+int settings_load(const char *path, struct settings **ret, struct buf *warnings, struct err *err);
+void settings_free(struct settings *s);
+int64_t settings_int(const struct settings *s, enum setting_id id);
+double settings_real(const struct settings *s, enum setting_id id);
+bool settings_bool(const struct settings *s, enum setting_id id);
+const char *settings_text(const struct settings *s, enum setting_id id);
+/* Items of a list setting; NULL-terminated. */
+const char *const *settings_list(const struct settings *s, enum setting_id id);
+const char *settings_origin(const struct settings *s, enum setting_id id); /* "default", "file", "environment" */
+int setting_find(const char *key); /* id, or -1; the nearest key is offered by setting_nearest */
+const char *setting_nearest(const char *key);
+/* Changes one key of settings.json (value NULL removes it), keeping all others and their order; checks the value first. */
+int settings_change(const char *path, const char *key, const char *value, struct err *err);
+
+#endif

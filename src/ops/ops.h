@@ -1,0 +1,99 @@
+#ifndef OPS_OPS_H
+#define OPS_OPS_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "base/json.h"
+#include "conf/paths.h"
+#include "conf/settings.h"
+#include "index/index.h"
+#include "store/store.h"
+
+/*
+ * What operations do, one file each, behind one signature. No operation knows which door called it: parameters come as a
+ * checked JSON object (spec), the result is written as the one JSON object of the contract. Operations neither print nor exit.
+ */
+
+/* What an operation may ask of the daemon that it runs in. Filled in by the daemon (or by a test). */
+struct op_call;
+struct import_request;
+struct import_result;
+
+struct services {
+	void *daemon;
+	/* Runs fn on the writer thread inside a transaction and waits for its commit; the index has followed when this returns 0. */
+	int (*write)(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err);
+	/* Reads these transcripts (paths or folders; none: the agents' own folders) to their end. Progress through call->progress. */
+	int (*import)(void *daemon, struct op_call *call, const struct import_request *q, struct import_result *ret, struct err *err);
+	/* Rewrites the index without what was removed; rebuilds it from the store when `from_scratch`. */
+	int (*index_purge)(void *daemon, bool from_scratch, struct err *err);
+	void (*status)(void *daemon, struct jw *w); /* members of the status reply */
+	int (*stop)(void *daemon, struct err *err);
+	int (*settings_changed)(void *daemon, struct err *err);
+};
+
+struct import_request {
+	const char *const *paths; size_t n;
+	enum agent_id agent; int64_t since; bool is_dry;
+};
+struct import_skip { const char *path; const char *reason; };
+struct import_result {
+	int64_t files, sessions, events, new_events, memories; uint64_t bytes;
+	struct import_skip *skipped; size_t nskipped;
+	/* per agent: */ int64_t agent_sessions[AGENT_COUNT];
+};
+
+struct op_call {
+	struct arena *arena;
+	struct store *store;            /* a reader */
+	struct index *index;
+	const struct settings *settings;
+	const struct paths *paths;
+	const struct services *services;
+	struct analyser *analyser;
+	const json *params;             /* checked against the spec, defaults filled in */
+	const char *cwd;                /* working folder of whoever asks, or NULL */
+	uint64_t started_us;            /* clock_mono_us when the request was read */
+	/* Streams a progress record; NULL when the door cannot. Non-zero: the caller went away, stop. */
+	int (*progress)(struct op_call *call, const char *json_line);
+	void *door;
+};
+
+typedef int op_fn(struct op_call *call, struct jw *out, struct err *err);
+struct op {
+	const char *name; /* as in spec */
+	op_fn *run;
+};
+extern const struct op ops[];
+extern const size_t ops_n;
+op_fn *op_find(const char *name);
+
+/* Context for the ask path (hooks): text to inject, empty when there is nothing. Stores nothing; *ret_memories for the record. */
+struct context_request {
+	int64_t project, session; /* session 0: not known yet */
+	const char *cwd, *agent_session, *source, *prompt, *file, *branch, *commit;
+	enum agent_id agent;
+	int ask; /* enum ask_kind */
+};
+struct context_section { const char *name; size_t chars; };
+struct context_result {
+	struct buf text;
+	int64_t *memories; size_t n;
+	struct context_section *sections; size_t nsections;
+};
+int context_build(struct op_call *call, const struct context_request *q, struct context_result *ret, struct err *err);
+
+/* ops_ref.c — references: "12", "e345", "s7". */
+enum ref_kind { REF_MEMORY, REF_EVENT, REF_SESSION };
+struct ref { enum ref_kind kind; int64_t id; };
+int ref_parse(const char *text, struct ref *ret, struct err *err);
+/* The project that a call speaks of: parameter `project` (name, path, "all" = 0), else that of call->cwd, else 0. ERR_NOT_FOUND names near ones. */
+int call_project(struct op_call *call, int64_t *ret, struct err *err);
+/* One memory or event as a hit object of the contract. */
+void hit_write(struct op_call *call, struct jw *w, const struct hit *h, const struct search_result *r, const struct memory *m, const struct event *e);
+
+#endif

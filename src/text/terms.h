@@ -1,0 +1,42 @@
+#ifndef TEXT_TERMS_H
+#define TEXT_TERMS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/str.h"
+
+/*
+ * Text to index terms: Unicode words (folded, diacritics stripped), identifiers and paths kept whole and split (camelCase,
+ * snake_case, digits, separators), Snowball stems by the text's language. Pure; an analyser is not shared between threads.
+ * Every term carries the position of its word, so that phrases and neighbours can be judged.
+ */
+
+#define TERM_MAX 64          /* bytes; longer words are cut at a code point and hashed to stay distinct */
+
+enum term_form {
+	TERM_WORD,   /* folded word as it stands */
+	TERM_STEM,   /* stem, when it differs from the word */
+	TERM_WHOLE,  /* an identifier, file name or path as a whole, folded */
+	TERM_PART    /* a part of an identifier or path */
+};
+
+struct term {
+	const char *text;      /* not terminated; valid during the call */
+	uint8_t len;
+	uint8_t form;          /* enum term_form */
+	uint32_t position;     /* of the word, from 0 */
+	uint32_t start, end;   /* bytes of the word in the text */
+};
+
+struct analyser; /* stemmers and scratch memory; heap */
+struct analyser *analyser_new(void);
+void analyser_free(struct analyser *an);
+
+typedef void term_fn(void *ctx, const struct term *t);
+void analyser_run(struct analyser *an, struct str text, term_fn *each, void *ctx);
+bool term_is_stop_word(const char *folded, size_t len); /* English and French */
+
+#endif
