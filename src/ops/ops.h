@@ -34,6 +34,12 @@ struct services {
 	void (*status)(void *daemon, struct jw *w); /* members of the status reply */
 	int (*stop)(void *daemon, struct err *err);
 	int (*settings_changed)(void *daemon, struct err *err);
+	/* Runs fn on the writer thread with no transaction open and no other write running (scrub, checkpoint). NULL: through write. */
+	int (*maintain)(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err);
+	/* Puts a checked copy of a store in the place of the running one: closes every connection, keeps what was there as
+	 * backup/before-restore-<ms>.db, renames `path` (on the same file system) into place, opens and migrates it, rebuilds the
+	 * index from it. The caller's own call->store is no longer usable when this returns 0. NULL: the door cannot. */
+	int (*restore)(void *daemon, struct op_call *call, const char *path, struct err *err);
 };
 
 struct import_request {
