@@ -12,9 +12,9 @@ int64_t clock_now(void);        /* wall clock */
 uint64_t clock_mono_us(void);   /* monotonic, microseconds */
 /* "2026-11-29T17:15:00.123Z", with any offset, fraction optional; 0 when it is not such a time. */
 int64_t clock_parse_iso(const char *s);
-/* What people type: ISO dates and times, "today", "yesterday", "7d", "2h", "3w", "now", local zone. `is_end` gives the end of a day. False when not understood. */
+/* What people type: ISO dates and times, "2026-11", "17:15", "today", "yesterday", "7d", "3 days ago", "now", local zone. `is_end` gives the end of a day or month. False when not understood. */
 bool clock_parse_human(const char *s, int64_t now, bool is_end, int64_t *ret);
-/* "2h", "30m", "7d", "90s", "1w" to milliseconds. */
+/* "2h", "30m", "7d", "90s", "1w", "500ms" to milliseconds. */
 bool clock_parse_span(const char *s, int64_t *ret);
 char *clock_iso(struct arena *a, int64_t at);      /* UTC, "…Z" */
 char *clock_day(struct arena *a, int64_t at);      /* local, "2026-11-29" */

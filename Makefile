@@ -1,0 +1,33 @@
+# Shortcuts; meson and ninja do the work.
+BUILD ?= build
+MESON ?= meson
+NINJA ?= ninja
+
+all: $(BUILD)/build.ninja
+	$(NINJA) -C $(BUILD)
+
+$(BUILD)/build.ninja:
+	$(MESON) setup $(BUILD) $(MESON_ARGS)
+
+check: all
+	@if [ -x tests/run ]; then BUILD=$(BUILD) tests/run $(TESTS); \
+	else $(MESON) test -C $(BUILD) --print-errorlogs; fi
+
+unit: all
+	$(MESON) test -C $(BUILD) --print-errorlogs --suite unit
+
+bench fuzz realdata: all
+	@found=; for script in $@/run tests/$@/run; do \
+		if [ -x $$script ]; then found=1; BUILD=$(BUILD) $$script $(ARGS); break; fi; \
+	done; [ -n "$$found" ] || { echo "there is no $@/run yet" >&2; exit 1; }
+
+install: all
+	$(MESON) install -C $(BUILD)
+
+format:
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+clean:
+	rm -rf $(BUILD)
+
+.PHONY: all check unit bench fuzz realdata install format clean

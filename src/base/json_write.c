@@ -1,0 +1,157 @@
+/* The writer keeps one bit per level (has it an item yet?), which is all that commas need. */
+#include <assert.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#define REPLACEMENT_UTF8 "\xEF\xBF\xBD"
+
+/* The letter behind the backslash of the short escapes (RFC 8259, section 7). */
+static const char short_escapes[128] = {
+	['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+};
+
+static bool is_plain(unsigned char c)
+{
+	return c >= ' ' && c < 0x80 && c != '"' && c != '\\';
+}
+
+/* Writes one character that cannot be copied as it is; returns its length in the input. */
+static size_t write_special(struct buf *out, const char *p, const char *end)
+{
+	unsigned char c = (unsigned char)*p;
+	bool is_valid;
+	size_t n;
+
+	if (c == 0 || c >= 0x80) {
+		n = utf8_unit(p, end, &is_valid);
+		if (is_valid)
+			buf_add(out, p, n);
+		else
+			buf_add(out, REPLACEMENT_UTF8, 3);
+		return n;
+	}
+	if (short_escapes[c])
+		buf_add(out, (char[]){ '\\', short_escapes[c] }, 2);
+	else
+		buf_printf(out, "\\u%04x", c);
+	return 1;
+}
+
+static void write_string(struct buf *out, struct str s)
+{
+	const char *p = s.p, *end = s.p + s.n, *run;
+
+	buf_char(out, '"');
+	while (p < end) {
+		for (run = p; p < end && is_plain((unsigned char)*p); p++)
+			continue;
+		if (p > run)
+			buf_add(out, run, (size_t)(p - run));
+		if (p < end)
+			p += write_special(out, p, end);
+	}
+	buf_char(out, '"');
+}
+
+/* What stands before any value: a comma, and the key. */
+static void begin_item(struct jw *w, const char *key)
+{
+	uint64_t bit = UINT64_C(1) << w->depth;
+
+	if (w->has_items & bit && w->depth > 0)
+		buf_char(w->out, ',');
+	w->has_items |= bit;
+	if (key) {
+		write_string(w->out, str_of(key));
+		buf_char(w->out, ':');
+	}
+}
+
+static void open_level(struct jw *w, const char *key, char opener)
+{
+	begin_item(w, key);
+	buf_char(w->out, opener);
+	w->depth++;
+	assert(w->depth <= JW_DEPTH_MAX);
+	w->has_items &= ~(UINT64_C(1) << w->depth);
+}
+
+void jw_object(struct jw *w, const char *key)
+{
+	open_level(w, key, '{');
+}
+
+void jw_array(struct jw *w, const char *key)
+{
+	open_level(w, key, '[');
+}
+
+void jw_end(struct jw *w, char closer)
+{
+	assert(w->depth > 0);
+	w->depth--;
+	buf_char(w->out, closer);
+}
+
+void jw_slice(struct jw *w, const char *key, struct str value)
+{
+	begin_item(w, key);
+	write_string(w->out, value);
+}
+
+void jw_str(struct jw *w, const char *key, const char *value)
+{
+	if (value)
+		jw_slice(w, key, str_of(value));
+	else
+		jw_null(w, key);
+}
+
+void jw_printf(struct jw *w, const char *key, const char *format, ...)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, format);
+	buf_vprintf(&text, format, ap);
+	va_end(ap);
+	jw_slice(w, key, (struct str){ buf_cstr(&text), text.len });
+}
+
+void jw_int(struct jw *w, const char *key, int64_t value)
+{
+	begin_item(w, key);
+	buf_printf(w->out, "%" PRId64, value);
+}
+
+void jw_real(struct jw *w, const char *key, double value, int decimals)
+{
+	begin_item(w, key);
+	if (isfinite(value))
+		buf_printf(w->out, "%.*f", decimals, value);
+	else
+		buf_str(w->out, "null");
+}
+
+void jw_bool(struct jw *w, const char *key, bool value)
+{
+	begin_item(w, key);
+	buf_str(w->out, value ? "true" : "false");
+}
+
+void jw_null(struct jw *w, const char *key)
+{
+	begin_item(w, key);
+	buf_str(w->out, "null");
+}
+
+void jw_raw(struct jw *w, const char *key, struct str json_text)
+{
+	begin_item(w, key);
+	buf_add(w->out, json_text.p, json_text.n);
+}
