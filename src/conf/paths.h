@@ -15,7 +15,9 @@ struct paths {
 	const char *socket;   /* home/run/socket */
 	const char *lock;     /* home/run/lock */
 	const char *token;    /* home/run/token */
+	const char *starts;   /* home/run/starts: clients note here when they started the daemon; whoever sees it serve removes the file */
 	const char *log;      /* home/log */
+	const char *start_error; /* home/log/start-error: why the daemon could not start, one sentence; it removes the file when it serves */
 	const char *backup;   /* home/backup */
 	const char *settings; /* ${XDG_CONFIG_HOME:-~/.config}/remanence/settings.json */
 	const char *spare;    /* $XDG_RUNTIME_DIR/remanence, or NULL: where the hook writes when the disk is full */

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/json.h"
 
 /*
  * The settings: one table, many doors (settings.json, REMANENCE_* variables, `remanence config`, help, docs). A value comes
@@ -56,6 +57,10 @@ const char *const *settings_list(const struct settings *s, enum setting_id id);
 const char *settings_origin(const struct settings *s, enum setting_id id); /* "default", "file", "environment" */
 int setting_find(const char *key); /* id, or -1; the nearest key is offered by setting_nearest */
 const char *setting_nearest(const char *key);
+/* Checks a value as people type it and appends it as JSON (a number, true, "text", an array). */
+int setting_value_json(int id, const char *text, struct buf *out, struct err *err);
+/* The file as a JSON object that the caller frees; NULL when it is absent or empty. */
+int settings_file_read(const char *path, json **ret, struct err *err);
 /* Changes one key of settings.json (value NULL removes it), keeping all others and their order; checks the value first. */
 int settings_change(const char *path, const char *key, const char *value, struct err *err);
 
