@@ -36,7 +36,18 @@ struct analyser *analyser_new(void);
 void analyser_free(struct analyser *an);
 
 typedef void term_fn(void *ctx, const struct term *t);
+/* Terms in the order of the text: for each word its wholes, then the word or part, then its stem (same position). */
 void analyser_run(struct analyser *an, struct str text, term_fn *each, void *ctx);
+
+/* A language decides the stems only. The text's own is guessed by its stop words; English when nothing tells. */
+enum language { LANGUAGE_ENGLISH, LANGUAGE_FRENCH, LANGUAGE_GERMAN, LANGUAGE_COUNT };
+enum language text_language(struct str text);
+void analyser_run_as(struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx);
+/* Stem of a word (lower case; accents help) in that language, folded; the word itself when there is none. Valid until the next call. */
+struct str analyser_stem(struct analyser *an, struct str word, enum language lang);
+
 bool term_is_stop_word(const char *folded, size_t len); /* English and French */
+/* Languages (bit per enum language) in which this is a function word; 0: none. Folded. */
+unsigned stop_word_languages(const char *folded, size_t len);
 
 #endif
