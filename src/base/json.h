@@ -59,10 +59,9 @@ void json_print(const json *j, struct buf *out);
  */
 struct jw {
 	struct buf *out;
-	unsigned depth;
-	uint64_t has_items; /* one bit per level */
+	unsigned depth; /* of objects and arrays that are open */
 };
-#define JW_DEPTH_MAX 60
+#define JW_DEPTH_MAX JSON_DEPTH_MAX /* the writer itself has no limit, but what is deeper cannot be read again */
 
 void jw_object(struct jw *w, const char *key);
 void jw_array(struct jw *w, const char *key);

@@ -127,25 +127,29 @@ static bool is_surrogate_escape(const char *p, char low, char high)
 	return p[0] == '\\' && p[1] == 'u' && (p[2] | 0x20) == 'd' && digit >= low && digit <= high;
 }
 
+/* Whether the escape of a high surrogate ends at text[n]: then its other half is behind the border. */
+static bool ends_in_high_surrogate(const char *text, size_t n)
+{
+	return n >= ESCAPE_MAX && is_surrogate_escape(text + n - ESCAPE_MAX, '8', 'b') &&
+		backslashes_before(text, n - ESCAPE_MAX) % 2 == 0;
+}
+
 /* The longest start of the string's text, of at most max < n bytes, that ends between two characters. */
 static size_t head_border(const char *text, size_t n, size_t max)
 {
 	size_t head = utf8_cut(text, n, max);
 
 	/* The escape, if any, that begins within the last bytes: cut before it when it is not whole. */
-	for (size_t back = 1; back <= ESCAPE_MAX && back <= head; back++) {
-		size_t at = head - back, len;
+	for (size_t back = 1; back < ESCAPE_MAX && back <= head; back++) {
+		size_t at = head - back;
 
 		if (text[at] != '\\')
 			continue;
-		if (backslashes_before(text, at) % 2 == 1)
-			return head;
-		len = at + 1 < n && text[at + 1] == 'u' ? ESCAPE_MAX : 2;
-		if (back < len || (back == ESCAPE_MAX && is_surrogate_escape(text + at, '8', 'b')))
-			return at;
-		return head;
+		if (backslashes_before(text, at) % 2 == 0 && back < (text[at + 1] == 'u' ? ESCAPE_MAX : 2))
+			head = at;
+		break;
 	}
-	return head;
+	return ends_in_high_surrogate(text, head) ? head - ESCAPE_MAX : head;
 }
 
 /*

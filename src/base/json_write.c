@@ -1,4 +1,4 @@
-/* The writer keeps one bit per level (has it an item yet?), which is all that commas need. */
+/* The writer keeps no stack: whether a comma is due shows in the last byte that was written. */
 #include <assert.h>
 #include <inttypes.h>
 #include <math.h>
@@ -61,14 +61,14 @@ static void write_string(struct buf *out, struct str s)
 /* What stands before any value: a comma, and the key. */
 static void begin_item(struct jw *w, const char *key)
 {
-	uint64_t bit = UINT64_C(1) << w->depth;
+	struct buf *out = w->out;
+	char last = out->len ? out->data[out->len - 1] : '[';
 
-	if (w->has_items & bit && w->depth > 0)
-		buf_char(w->out, ',');
-	w->has_items |= bit;
+	if (w->depth > 0 && last != '{' && last != '[')
+		buf_char(out, ',');
 	if (key) {
-		write_string(w->out, str_of(key));
-		buf_char(w->out, ':');
+		write_string(out, str_of(key));
+		buf_char(out, ':');
 	}
 }
 
@@ -77,8 +77,6 @@ static void open_level(struct jw *w, const char *key, char opener)
 	begin_item(w, key);
 	buf_char(w->out, opener);
 	w->depth++;
-	assert(w->depth <= JW_DEPTH_MAX);
-	w->has_items &= ~(UINT64_C(1) << w->depth);
 }
 
 void jw_object(struct jw *w, const char *key)
