@@ -17,6 +17,7 @@
 
 #define CONTEXT_OPEN "<remanence-context>"
 #define CONTEXT_CLOSE "</remanence-context>"
+#define BANNER_PREFIX "[remanence]" /* begins each line by which we report our own state inside a session */
 
 /* Cleans all texts of an event in place (new strings in `a`). *redactions grows. */
 void clean_event(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions);
