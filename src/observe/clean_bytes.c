@@ -12,6 +12,7 @@
 #define BINARY_SAMPLE 4096
 #define BINARY_SHARE 10        /* one in ten bytes unprintable makes a text binary */
 #define BASE64_LINE_MIN 60     /* letters before a line break that lets a run go on */
+#define STRETCH (BASE64_LINE_MIN / 2)
 
 static struct str take(struct arena *a, struct buf *b)
 {
@@ -93,9 +94,13 @@ struct str bytes_strip_terminal(struct arena *a, struct str text)
 	return take(a, &out);
 }
 
-static bool is_base64(char c)
+static const bool base64_letters[256] = {
+	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['+'] = true, ['/'] = true, ['='] = true, ['-'] = true, ['_'] = true,
+};
+
+static inline bool is_base64(char c)
 {
-	return isalnum((unsigned char)c) || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
+	return base64_letters[(unsigned char)c];
 }
 
 static size_t line_break(const char *p, const char *end)
@@ -146,21 +151,21 @@ static const char *run_start(const char *at, const char *from)
 	return at;
 }
 
-/* Every run of BASE64_MIN letters holds a multiple of its half: only there is looked. */
+/* Every line of BASE64_LINE_MIN letters holds a whole stretch between two multiples of its half: only there is looked. */
 struct str bytes_strip_base64(struct arena *a, struct str text)
 {
 	struct buf out = { 0 };
 	const char *end = text.p + text.n, *done = text.p;
 
-	for (size_t i = BASE64_LINE_MIN / 2; i < text.n; i += BASE64_LINE_MIN / 2) {
+	for (size_t i = 0; i + STRETCH <= text.n; i += STRETCH) {
 		const char *at = text.p + i, *start, *stop;
 
-		if (at < done || !is_base64(*at))
+		if (at < done || !is_base64(at[0]) || !is_base64(at[STRETCH / 2]) || !is_base64(at[STRETCH - 1]))
 			continue;
 		start = run_start(at, done);
 		stop = run_end(start, end);
 		if (stop - start < BASE64_MIN || !looks_base64(start, stop)) {
-			i = MAX(i, (size_t)(stop - text.p) / (BASE64_LINE_MIN / 2) * (BASE64_LINE_MIN / 2));
+			i = MAX(i, (size_t)(stop - text.p) / STRETCH * STRETCH);
 			continue;
 		}
 		buf_add(&out, done, (size_t)(start - done));

@@ -123,10 +123,23 @@ static bool tag_at(const char *p, const char *end, bool is_prompt, struct tag *r
 	return false;
 }
 
+/* A cheap look at two bytes, since most of these signs open nothing. */
+static bool may_open(const char *p, const char *end)
+{
+	char next = p + 1 < end ? p[1] : '\0';
+
+	switch (*p) {
+	case '<': return isalpha((unsigned char)next) || next == '/' || next == '\\' || next == ' ';
+	case '&': return next == 'l' || next == 'L' || next == '#' || next == 'a';
+	case '\\': return (next == 'u' || next == '\\') && end - p > 6 && (p[2] == '0' || p[2] == 'u');
+	default: return false;
+	}
+}
+
 static bool tag_next(const char *p, const char *end, bool is_prompt, struct tag *ret)
 {
 	for (; p < end; p++)
-		if ((*p == '<' || *p == '&' || *p == '\\') && tag_at(p, end, is_prompt, ret))
+		if ((*p == '<' || *p == '&' || *p == '\\') && may_open(p, end) && tag_at(p, end, is_prompt, ret))
 			return true;
 	return false;
 }
