@@ -24,8 +24,9 @@ bench fuzz realdata: all
 install: all
 	$(MESON) install -C $(BUILD)
 
+# Headers are laid out by hand: one contract a line reads better than what the tool makes of it.
 format:
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format -i $$(git ls-files '*.c')
 
 clean:
 	rm -rf $(BUILD)

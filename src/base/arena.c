@@ -51,7 +51,8 @@ static void *alloc_raw(struct arena *a, size_t wanted)
 	if (head && head->size - head->used >= size)
 		return take(head, size);
 
-	block_size = head && head->size >= ARENA_BLOCK ? MIN(head->size * 2, BLOCK_MAX) : ARENA_BLOCK;
+	block_size =
+		head && head->size >= ARENA_BLOCK ? MIN(head->size * 2, BLOCK_MAX) : ARENA_BLOCK;
 	if (size <= block_size / 4) {
 		b = block_new(block_size);
 		b->next = head;

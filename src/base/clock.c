@@ -49,7 +49,7 @@ static int64_t days_from_civil(int64_t y, int m, int d)
 	y -= m <= 2;
 	era = (y >= 0 ? y : y - 399) / 400;
 	doe = (y - era * 400) * 365 + (y - era * 400) / 4 - (y - era * 400) / 100 +
-		(153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
+	      (153 * (m + (m > 2 ? -3 : 9)) + 2) / 5 + d - 1;
 	return era * 146097 + doe - 719468;
 }
 
@@ -160,8 +160,8 @@ static bool parse_moment(const char *s, struct moment *m)
 
 static int64_t utc_of(const struct moment *m)
 {
-	int64_t minutes = (days_from_civil(m->year, m->month, m->day) * 24 + m->hour) * 60 + m->minute -
-		m->zone_minutes;
+	int64_t minutes = (days_from_civil(m->year, m->month, m->day) * 24 + m->hour) * 60 +
+			  m->minute - m->zone_minutes;
 
 	return minutes * MINUTE + m->second * SECOND + m->ms;
 }
@@ -181,7 +181,7 @@ static int64_t local_of(const struct moment *m)
 
 static struct tm local_tm(int64_t at)
 {
-	time_t seconds = (time_t)(at >= 0 ? at / SECOND : -((-at + SECOND - 1) / SECOND));
+	time_t seconds = (time_t)(at / SECOND - (at % SECOND < 0));
 	struct tm tm = { 0 };
 
 	localtime_r(&seconds, &tm);
@@ -343,7 +343,9 @@ bool clock_parse_human(const char *s, int64_t now, bool is_end, int64_t *ret)
 	}
 	/* A time alone is one of today. */
 	today = local_tm(now);
-	m = (struct moment){ .year = today.tm_year + 1900, .month = today.tm_mon + 1, .day = today.tm_mday };
+	m = (struct moment){
+		.year = today.tm_year + 1900, .month = today.tm_mon + 1, .day = today.tm_mday
+	};
 	if (!take_time(&p, &m) || *p)
 		return false;
 	*ret = local_of(&m);
@@ -352,7 +354,7 @@ bool clock_parse_human(const char *s, int64_t now, bool is_end, int64_t *ret)
 
 char *clock_iso(struct arena *a, int64_t at)
 {
-	int64_t ms = (at % DAY + DAY) % DAY, days = (at - ms) / DAY;
+	int64_t ms = (at % DAY + DAY) % DAY, days = at / DAY - (at % DAY < 0);
 	/* civil_from_days, same source as above. */
 	int64_t z = days + 719468, era = (z >= 0 ? z : z - 146096) / 146097, doe = z - era * 146097;
 	int64_t yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
@@ -361,7 +363,8 @@ char *clock_iso(struct arena *a, int64_t at)
 	int64_t year = yoe + era * 400 + (month <= 2);
 
 	return arena_printf(a, "%04lld-%02d-%02dT%02d:%02d:%02d.%03dZ", (long long)year, month, day,
-		(int)(ms / HOUR), (int)(ms / MINUTE % 60), (int)(ms / SECOND % 60), (int)(ms % SECOND));
+		(int)(ms / HOUR), (int)(ms / MINUTE % 60), (int)(ms / SECOND % 60),
+		(int)(ms % SECOND));
 }
 
 char *clock_day(struct arena *a, int64_t at)
@@ -375,14 +378,14 @@ char *clock_minute(struct arena *a, int64_t at)
 {
 	struct tm tm = local_tm(at);
 
-	return arena_printf(a, "%04d-%02d-%02d %02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday,
-		tm.tm_hour, tm.tm_min);
+	return arena_printf(a, "%04d-%02d-%02d %02d:%02d", tm.tm_year + 1900, tm.tm_mon + 1,
+		tm.tm_mday, tm.tm_hour, tm.tm_min);
 }
 
 char *clock_ago(struct arena *a, int64_t at, int64_t now)
 {
 	static const struct {
-		int64_t below, unit;
+		uint64_t below, unit;
 		const char *one, *many;
 	} steps[] = {
 		{ HOUR, MINUTE, "min", "min" },
@@ -390,16 +393,16 @@ char *clock_ago(struct arena *a, int64_t at, int64_t now)
 		{ 2 * WEEK, DAY, "day", "days" },
 		{ 2 * MONTH, WEEK, "week", "weeks" },
 		{ YEAR, MONTH, "month", "months" },
-		{ INT64_MAX, YEAR, "year", "years" },
+		{ UINT64_MAX, YEAR, "year", "years" },
 	};
-	int64_t span = at > now ? at - now : now - at;
+	uint64_t span = at > now ? (uint64_t)at - (uint64_t)now : (uint64_t)now - (uint64_t)at;
 	size_t i = 0;
 
 	if (span < MINUTE)
 		return arena_str(a, "just now");
-	while (span >= steps[i].below)
+	while (i + 1 < ARRAY_LEN(steps) && span >= steps[i].below)
 		i++;
 	span /= steps[i].unit;
-	return arena_printf(a, at > now ? "in %lld %s" : "%lld %s ago", (long long)span,
+	return arena_printf(a, at > now ? "in %llu %s" : "%llu %s ago", (unsigned long long)span,
 		span == 1 ? steps[i].one : steps[i].many);
 }

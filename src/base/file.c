@@ -45,7 +45,7 @@ static int check_regular(int fd, const char *path, struct stat *st, struct err *
 int file_read(const char *path, size_t max, struct buf *ret, struct err *err)
 {
 	AUTO(close_ptr) int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	AUTO(buf_done) struct buf b = { .max = max + READ_STEP };
+	AUTO(buf_done) struct buf b = { .max = MIN(max, BUF_MAX - READ_STEP) + READ_STEP };
 	struct stat st;
 
 	if (fd < 0)
@@ -68,7 +68,8 @@ int file_read(const char *path, size_t max, struct buf *ret, struct err *err)
 			return io_error(err, "read", path);
 		if (n == 0) {
 			buf_add(ret, b.data, b.len);
-			return ret->is_full ? err_set(err, ERR_TOO_LARGE, "'%s' is too large", path) : 0;
+			return ret->is_full ? err_set(err, ERR_TOO_LARGE, "'%s' is too large", path)
+					    : 0;
 		}
 		b.len += (size_t)n;
 	}
@@ -123,13 +124,14 @@ static int fill_temp(int fd, const void *data, size_t len, const struct stat *ol
 	if (fchmod(fd, old ? old->st_mode & 07777 : mode) < 0)
 		return -1;
 	/* Fails for other people's files, which then become ours: better than not to be written. */
-	if (old && fchown(fd, old->st_uid, old->st_gid) == 0 && fchmod(fd, old->st_mode & 07777) < 0)
+	if (old && fchown(fd, old->st_uid, old->st_gid) == 0 &&
+		fchmod(fd, old->st_mode & 07777) < 0)
 		return -1;
 	return file_write_all(fd, data, len);
 }
 
-static int write_beside(const char *path, const void *data, size_t len, mode_t mode, bool is_durable,
-	struct err *err)
+static int write_beside(const char *path, const void *data, size_t len, mode_t mode,
+	bool is_durable, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	const char *real = path, *dir;
@@ -148,7 +150,8 @@ static int write_beside(const char *path, const void *data, size_t len, mode_t m
 	fd = mkostemp(temp, O_CLOEXEC);
 	if (fd < 0)
 		return io_error(err, "write", path);
-	if (fill_temp(fd, data, len, is_old ? &st : NULL, mode) < 0 || (is_durable && fsync(fd) < 0)) {
+	if (fill_temp(fd, data, len, is_old ? &st : NULL, mode) < 0 ||
+		(is_durable && fsync(fd) < 0)) {
 		io_error(err, "write", path);
 		close(fd);
 		unlink(temp);
@@ -301,7 +304,8 @@ static uint64_t dir_bytes_at(int at, const char *name, int depth)
 	uint64_t sum = 0;
 
 	while (dir && (e = readdir(dir))) {
-		if (is_dots(e->d_name) || fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (is_dots(e->d_name) ||
+			fstatat(dirfd(dir), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode))
 			sum += dir_bytes_at(dirfd(dir), e->d_name, depth + 1);

@@ -69,7 +69,8 @@ static int parse_error(struct err *err, enum json_tokener_error why, size_t at)
 	if (why == json_tokener_error_depth)
 		return err_set(err, ERR_USAGE, "JSON is nested deeper than %d, at byte %zu",
 			JSON_DEPTH_MAX, at);
-	return err_set(err, ERR_USAGE, "not JSON at byte %zu: %s", at, json_tokener_error_desc(why));
+	return err_set(
+		err, ERR_USAGE, "not JSON at byte %zu: %s", at, json_tokener_error_desc(why));
 }
 
 int json_parse(const char *text, size_t len, json **ret, struct err *err)
@@ -82,7 +83,8 @@ int json_parse(const char *text, size_t len, json **ret, struct err *err)
 	json *j;
 
 	if (len > JSON_PARSE_MAX)
-		return err_set(err, ERR_TOO_LARGE, "JSON of %zu bytes is larger than %u", len, JSON_PARSE_MAX);
+		return err_set(err, ERR_TOO_LARGE, "JSON of %zu bytes is larger than %u", len,
+			JSON_PARSE_MAX);
 	while (s.n && is_space(s.p[s.n - 1]))
 		s.n--;
 	if (s.n == 0)
@@ -266,7 +268,8 @@ static void write_number(struct jw *w, const char *key, const json *j)
 	if (json_object_is_type(j, json_type_double) && !isfinite(json_object_get_double(j)))
 		jw_null(w, key);
 	else
-		jw_raw(w, key, str_of(json_object_to_json_string_ext(number, JSON_C_TO_STRING_PLAIN)));
+		jw_raw(w, key,
+			str_of(json_object_to_json_string_ext(number, JSON_C_TO_STRING_PLAIN)));
 }
 
 void jw_json(struct jw *w, const char *key, const json *value)

@@ -22,16 +22,16 @@
 struct json_scan {
 	struct buf *out;
 	size_t string_max, base64_min, head_max, tail_max;
-	uint64_t cut;       /* bytes cut from this value */
+	uint64_t cut; /* bytes cut from this value */
 	bool is_in_string;
-	bool is_escaped;    /* the last piece ended in a backslash that escapes what comes */
-	bool is_followed;   /* the string is followed: the members below are valid */
-	bool is_over;       /* it is longer than string_max */
-	bool is_base64;     /* only base64 letters so far, behind base64_at */
-	size_t base64_at;   /* offset in the string */
-	size_t at;          /* where its content begins in out */
-	uint64_t size;      /* of its content so far */
-	char *tail;         /* room for twice tail_max */
+	bool is_escaped;  /* the last piece ended in a backslash that escapes what comes */
+	bool is_followed; /* the string is followed: the members below are valid */
+	bool is_over;     /* it is longer than string_max */
+	bool is_base64;   /* only base64 letters so far, behind base64_at */
+	size_t base64_at; /* offset in the string */
+	size_t at;        /* where its content begins in out */
+	uint64_t size;    /* of its content so far */
+	char *tail;       /* room for twice tail_max */
 	size_t tail_len;
 };
 
@@ -69,7 +69,7 @@ static void cut_out(struct json_scan *s, size_t len)
 static bool is_base64_letter(unsigned char c)
 {
 	return ((c | 0x20u) >= 'a' && (c | 0x20u) <= 'z') || (c >= '/' && c <= '9') || c == '+' ||
-		c == '=' || c == '-' || c == '_';
+	       c == '=' || c == '-' || c == '_';
 }
 
 /* In blocks without a branch, which compilers turn into vector code. */
@@ -131,7 +131,7 @@ static bool is_surrogate_escape(const char *p, char low, char high)
 static bool ends_in_high_surrogate(const char *text, size_t n)
 {
 	return n >= ESCAPE_MAX && is_surrogate_escape(text + n - ESCAPE_MAX, '8', 'b') &&
-		backslashes_before(text, n - ESCAPE_MAX) % 2 == 0;
+	       backslashes_before(text, n - ESCAPE_MAX) % 2 == 0;
 }
 
 /* The longest start of the string's text, of at most max < n bytes, that ends between two characters. */
@@ -145,7 +145,8 @@ static size_t head_border(const char *text, size_t n, size_t max)
 
 		if (text[at] != '\\')
 			continue;
-		if (backslashes_before(text, at) % 2 == 0 && back < (text[at + 1] == 'u' ? ESCAPE_MAX : 2))
+		if (backslashes_before(text, at) % 2 == 0 &&
+			back < (text[at + 1] == 'u' ? ESCAPE_MAX : 2))
 			head = at;
 		break;
 	}
@@ -273,7 +274,8 @@ static const char *find_end(struct json_scan *s, const char *p, const char *end)
 		p++;
 		s->is_escaped = false;
 	}
-	for (const char *from = p; (quote = memchr(from, '"', (size_t)(end - from))); from = quote + 1) {
+	for (const char *from = p; (quote = memchr(from, '"', (size_t)(end - from)));
+		from = quote + 1) {
 		if (backslashes_before(p, (size_t)(quote - p)) % 2 == 0)
 			return quote;
 	}

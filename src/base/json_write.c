@@ -12,7 +12,13 @@
 
 /* The letter behind the backslash of the short escapes (RFC 8259, section 7). */
 static const char short_escapes[128] = {
-	['"'] = '"', ['\\'] = '\\', ['\b'] = 'b', ['\f'] = 'f', ['\n'] = 'n', ['\r'] = 'r', ['\t'] = 't',
+	['"'] = '"',
+	['\\'] = '\\',
+	['\b'] = 'b',
+	['\f'] = 'f',
+	['\n'] = 'n',
+	['\r'] = 'r',
+	['\t'] = 't',
 };
 
 static bool is_plain(unsigned char c)

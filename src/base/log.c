@@ -31,7 +31,8 @@ static const char *const level_names[] = { "error", "warn", "info", "debug" };
 
 static int open_file(const char *path)
 {
-	return open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, LOG_MODE);
+	return open(
+		path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, LOG_MODE);
 }
 
 /* With the lock held. */
@@ -84,7 +85,8 @@ static void rotate(void)
 	int fd;
 
 	for (int i = LOG_FILES - 1; i > 0; i--) {
-		const char *from = i == 1 ? state.path : arena_printf(&a, "%s.%d", state.path, i - 1);
+		const char *from =
+			i == 1 ? state.path : arena_printf(&a, "%s.%d", state.path, i - 1);
 
 		rename(from, arena_printf(&a, "%s.%d", state.path, i));
 	}
@@ -103,7 +105,8 @@ static __attribute__((format(printf, 3, 0))) size_t format_line(
 	AUTO(arena_done) struct arena a = { 0 };
 	size_t start, n;
 
-	n = (size_t)snprintf(line, LINE_MAX_BYTES, "%s %s ", clock_iso(&a, clock_now()), level_names[level]);
+	n = (size_t)snprintf(
+		line, LINE_MAX_BYTES, "%s %s ", clock_iso(&a, clock_now()), level_names[level]);
 	start = n;
 	if (vsnprintf(line + n, LINE_MAX_BYTES - n, format, ap) < 0)
 		line[n] = '\0';

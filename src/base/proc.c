@@ -23,7 +23,7 @@
 #include "base/str.h"
 
 #define READ_STEP ((size_t)64 << 10)
-#define TICK_MS 20            /* how often a child is looked at where the kernel has no pidfd */
+#define TICK_MS 20 /* how often a child is looked at where the kernel has no pidfd */
 #define EXEC_FAILED 127
 #define REPORT_FD 3           /* in the child, behind the standard descriptors */
 #define DESCRIPTORS_MAX 65536 /* closed one by one where the kernel has no close_range */
@@ -34,7 +34,7 @@ enum { IN, OUT, ERRORS, REPORT, PIPES };
 struct child {
 	pid_t pid;
 	int pid_fd;
-	int ours[PIPES];   /* our ends of the pipes; -1 when closed */
+	int ours[PIPES]; /* our ends of the pipes; -1 when closed */
 	int theirs[PIPES];
 	size_t written;
 	int exec_errno;
@@ -102,7 +102,8 @@ static int open_pipes(struct child *c)
 }
 
 /* In the child; does not return. */
-static __attribute__((noreturn)) void run_child(const struct proc_run *r, const struct child *c, pid_t parent)
+static __attribute__((noreturn)) void run_child(
+	const struct proc_run *r, const struct child *c, pid_t parent)
 {
 	int why;
 
@@ -197,7 +198,8 @@ static void read_report(struct child *c)
 }
 
 /* One round of waiting for the child and serving its pipes. */
-static void serve(struct child *c, const struct proc_run *r, struct buf *out, struct buf *errors, int wait_ms)
+static void serve(
+	struct child *c, const struct proc_run *r, struct buf *out, struct buf *errors, int wait_ms)
 {
 	struct pollfd fds[PIPES + 1];
 
@@ -240,7 +242,8 @@ static void end_child(struct child *c)
 }
 
 /* Serves the child until it ends or its time is over; false in the second case. */
-static bool serve_to_end(struct child *c, const struct proc_run *r, struct buf *out, struct buf *errors)
+static bool serve_to_end(
+	struct child *c, const struct proc_run *r, struct buf *out, struct buf *errors)
 {
 	uint64_t start = clock_mono_us();
 
@@ -279,7 +282,8 @@ static void restore_sigpipe(const sigset_t *old, bool was_pending)
 	pthread_sigmask(SIG_SETMASK, old, NULL);
 }
 
-int proc_run(const struct proc_run *r, struct buf *out, struct buf *errors, int *ret_status, struct err *err)
+int proc_run(const struct proc_run *r, struct buf *out, struct buf *errors, int *ret_status,
+	struct err *err)
 {
 	struct child c = { .pid = -1, .pid_fd = -1 };
 	bool was_pending, is_ended = false;
@@ -306,7 +310,8 @@ int proc_run(const struct proc_run *r, struct buf *out, struct buf *errors, int 
 	if (!is_ended)
 		*ret_status = -1;
 	else
-		*ret_status = WIFEXITED(c.status) ? WEXITSTATUS(c.status) : 128 + WTERMSIG(c.status);
+		*ret_status =
+			WIFEXITED(c.status) ? WEXITSTATUS(c.status) : 128 + WTERMSIG(c.status);
 	return 0;
 }
 
@@ -334,8 +339,8 @@ int proc_daemon(const char *const *argv, const char *const *env, struct err *err
 
 	/* What can be known before is said; the exec itself is not waited for. */
 	if (strchr(argv[0], '/') && access(argv[0], X_OK) < 0)
-		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot start '%s': %s",
-			argv[0], strerror(errno));
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+			"cannot start '%s': %s", argv[0], strerror(errno));
 	pid = fork();
 	if (pid == 0) {
 		setsid();

@@ -13,7 +13,7 @@ struct proc_run {
 	const char *cwd;         /* NULL: ours */
 	const char *input;       /* standard input, or NULL for none */
 	size_t input_len;
-	int timeout_ms;
+	int timeout_ms;          /* above 0: there is no child without a limit */
 	const char *const *env;  /* whole environment, or NULL for ours */
 };
 

@@ -48,7 +48,7 @@ static bool is_continuation(char c)
 static bool is_surrogate(const char *p, const char *end)
 {
 	return end - p >= 3 && (unsigned char)p[0] == 0xED && (unsigned char)p[1] >= 0xA0 &&
-		is_continuation(p[1]) && is_continuation(p[2]);
+	       is_continuation(p[1]) && is_continuation(p[2]);
 }
 
 size_t utf8_unit(const char *p, const char *end, bool *ret_is_valid)

@@ -51,7 +51,8 @@ static void a_time_written_is_the_time_read(void **state)
 
 	for (int i = 0; i < 100000; i++) {
 		AUTO(arena_done) struct arena a = { 0 };
-		int64_t at = (int64_t)unit_below(&random, (size_t)INT64_C(8000000000000)) - INT64_C(2000000000000);
+		int64_t at = (int64_t)unit_below(&random, (size_t)INT64_C(8000000000000)) -
+			     INT64_C(2000000000000);
 
 		at += at == 0;
 		assert_int_equal(clock_parse_iso(clock_iso(&a, at)), at);
@@ -98,7 +99,8 @@ static void what_people_type_is_understood(void **state)
 		AUTO(arena_done) struct arena a = { 0 };
 		int64_t at = 0;
 
-		if (clock_parse_human(rows[i].text, NOW, rows[i].is_end, &at) != (rows[i].iso != NULL))
+		if (clock_parse_human(rows[i].text, NOW, rows[i].is_end, &at) !=
+			(rows[i].iso != NULL))
 			fail_msg("'%s'", rows[i].text);
 		if (rows[i].iso)
 			assert_string_equal(clock_iso(&a, at), rows[i].iso);

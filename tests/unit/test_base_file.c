@@ -221,7 +221,9 @@ static void paths_are_cleaned_and_compared_as_text(void **state)
 static void *log_many(void *name)
 {
 	for (int i = 0; i < 3000; i++)
-		log_info("thread %s says line %d of a log that is long enough to rotate, with a\nnewline", (const char *)name, i);
+		log_info("thread %s says line %d of a log that is long enough to rotate, with "
+			 "a\nnewline",
+			(const char *)name, i);
 	return NULL;
 }
 

@@ -20,9 +20,9 @@ static json *parse(const char *text, size_t len)
 
 static void members_are_read_and_missing_ones_give_the_default(void **state)
 {
-	static const char text[] =
-		"{\"a\":{\"b\":{\"n\":42}},\"s\":\"x\\u00e9\",\"t\":true,\"r\":1.5,\"z\":null,\"w\":3.0,"
-		"\"big\":9007199254740993,\"l\":[1,\"two\"],\"d\":1,\"d\":2} \n";
+	static const char text[] = "{\"a\":{\"b\":{\"n\":42}},\"s\":\"x\\u00e9\",\"t\":true,\"r\":"
+				   "1.5,\"z\":null,\"w\":3.0,"
+				   "\"big\":9007199254740993,\"l\":[1,\"two\"],\"d\":1,\"d\":2} \n";
 	AUTO(json_free_ptr) json *j = parse(text, strlen(text));
 	size_t n = 0;
 
@@ -49,7 +49,8 @@ static void members_are_read_and_missing_ones_give_the_default(void **state)
 	assert_null(json_at(json_get(j, "l"), 2));
 	assert_int_equal(json_len(j), 0);
 	for (struct json_iter it = json_iter(j); json_next(&it);)
-		assert_string_equal(it.key, ((const char *[]){ "a", "s", "t", "r", "z", "w", "big", "l", "d" })[n++]);
+		assert_string_equal(it.key,
+			((const char *[]){ "a", "s", "t", "r", "z", "w", "big", "l", "d" })[n++]);
 	assert_int_equal(n, 9);
 }
 
@@ -60,8 +61,12 @@ static void broken_text_is_repaired_before_it_is_parsed(void **state)
 		size_t len;
 		const char *value;
 	} rows[] = {
-		{ "\"a\0b\"", 5, "a\xEF\xBF\xBD" "b" },
-		{ "\"a\\u0000b\"", 10, "a\xEF\xBF\xBD" "b" },
+		{ "\"a\0b\"", 5,
+			"a\xEF\xBF\xBD"
+			"b" },
+		{ "\"a\\u0000b\"", 10,
+			"a\xEF\xBF\xBD"
+			"b" },
 		{ "\"\\\\u0000\"", 9, "\\u0000" },
 		{ "\"\\\\\\u0000\"", 10, "\\\xEF\xBF\xBD" },
 		{ "\"\\ud800\"", 8, "\xEF\xBF\xBD" },
@@ -85,8 +90,8 @@ static void broken_text_is_repaired_before_it_is_parsed(void **state)
 
 static void what_is_not_one_value_is_an_error_with_its_place(void **state)
 {
-	static const char *const texts[] = { "", "  ", "{", "{\"a\":}", "[1,]", "{} {}", "12 3", "\"abc", "nope",
-		"['a']", "[1 2]", "\\u0000", "{\"a\" 1}", "tru", "-" };
+	static const char *const texts[] = { "", "  ", "{", "{\"a\":}", "[1,]", "{} {}", "12 3",
+		"\"abc", "nope", "['a']", "[1 2]", "\\u0000", "{\"a\" 1}", "tru", "-" };
 	char deep[401];
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -122,7 +127,8 @@ static void scalars_stand_alone(void **state)
 
 static void numbers_of_any_size_are_taken(void **state)
 {
-	static const char text[] = "[1e999,123456789012345678901234567890,-1e-999,0.1,18446744073709551615]";
+	static const char text[] =
+		"[1e999,123456789012345678901234567890,-1e-999,0.1,18446744073709551615]";
 	AUTO(json_free_ptr) json *j = parse(text, strlen(text));
 	AUTO(buf_done) struct buf b = { 0 };
 
@@ -155,8 +161,9 @@ static void the_writer_places_commas_and_escapes(void **state)
 	jw_raw(&w, "r", STR("[1]"));
 	jw_null(&w, "z");
 	jw_end(&w, '}');
-	assert_string_equal(b.data, "{\"a\":\"q\\\"\\\\\\n\\u0001/é\xEF\xBF\xBD\",\"n\":null,\"l\":[-9223372036854775808,"
-		"0.12,null,true,{},[]],\"p\":\"5%\",\"r\":[1],\"z\":null}");
+	assert_string_equal(b.data, "{\"a\":\"q\\\"\\\\\\n\\u0001/"
+				    "é\xEF\xBF\xBD\",\"n\":null,\"l\":[-9223372036854775808,"
+				    "0.12,null,true,{},[]],\"p\":\"5%\",\"r\":[1],\"z\":null}");
 	assert_int_equal(w.depth, 0);
 }
 

@@ -17,10 +17,13 @@
 
 #define LONG_MS 20000
 
-static int shell(const char *script, const char *input, int timeout_ms, struct buf *out, struct buf *errors)
+static int shell(
+	const char *script, const char *input, int timeout_ms, struct buf *out, struct buf *errors)
 {
 	const char *const argv[] = { "sh", "-c", script, NULL };
-	struct proc_run r = { .argv = argv, .input = input, .input_len = input ? strlen(input) : 0,
+	struct proc_run r = { .argv = argv,
+		.input = input,
+		.input_len = input ? strlen(input) : 0,
 		.timeout_ms = timeout_ms };
 	struct err err = { 0 };
 	int status = -2;
@@ -86,7 +89,8 @@ static void time_over_kills_the_child_and_its_group(void **state)
 		AUTO(buf_done) struct buf stat = { 0 };
 		AUTO(arena_done) struct arena a = { 0 };
 
-		if (file_read(arena_printf(&a, "/proc/%d/stat", (int)pid), 4096, &stat, NULL) < 0 || strstr(stat.data, ") Z"))
+		if (file_read(arena_printf(&a, "/proc/%d/stat", (int)pid), 4096, &stat, NULL) < 0 ||
+			strstr(stat.data, ") Z"))
 			return;
 		poll(NULL, 0, 10);
 	}
@@ -107,7 +111,8 @@ static void a_child_starts_with_a_clean_slate(void **state)
 {
 	AUTO(buf_done) struct buf out = { 0 };
 	int fd = open("/dev/null", O_RDONLY);
-	const char *const argv[] = { "/bin/sh", "-c", "pwd; echo $A$HOME; ls /proc/self/fd | wc -l", NULL };
+	const char *const argv[] = { "/bin/sh", "-c", "pwd; echo $A$HOME; ls /proc/self/fd | wc -l",
+		NULL };
 	const char *const env[] = { "A=b", "PATH=/usr/bin:/bin", NULL };
 	struct proc_run r = { .argv = argv, .cwd = "/usr", .timeout_ms = LONG_MS, .env = env };
 	struct err err = { 0 };
@@ -147,13 +152,15 @@ static void a_daemon_has_no_terminal_no_folder_and_no_descriptors_of_ours(void *
 	struct err err = { 0 };
 
 	assert_non_null(mkdtemp(path));
-	script = arena_printf(&a, "(pwd; umask; ls -l /proc/self/fd | grep -c null; echo $A) >%s/x; mv %s/x %s/done", path,
-		path, path);
+	script = arena_printf(&a,
+		"(pwd; umask; ls -l /proc/self/fd | grep -c null; echo $A) >%s/x; mv %s/x %s/done",
+		path, path, path);
 	const char *const argv[] = { "/bin/sh", "-c", script, NULL };
 	const char *const env[] = { "A=b", "PATH=/usr/bin:/bin", NULL };
 
 	assert_int_equal(proc_daemon(argv, env, &err), 0);
-	for (int i = 0; i < 1000 && file_read(path_join(&a, path, "done"), 4096, &out, &err) < 0; i++)
+	for (int i = 0; i < 1000 && file_read(path_join(&a, path, "done"), 4096, &out, &err) < 0;
+		i++)
 		poll(NULL, 0, 10);
 	assert_non_null(out.data);
 	assert_memory_equal(out.data, "/\n0077\n", 7);

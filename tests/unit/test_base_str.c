@@ -61,9 +61,10 @@ static void numbers_are_read_whole_or_not(void **state)
 		bool is_good;
 		int64_t value;
 	} rows[] = { { "0", true, 0 }, { "-5", true, -5 }, { "+5", true, 5 },
-		{ "9223372036854775807", true, INT64_MAX }, { "-9223372036854775808", true, INT64_MIN },
-		{ "9223372036854775808", false, 0 }, { "-9223372036854775809", false, 0 }, { "", false, 0 },
-		{ "-", false, 0 }, { " 5", false, 0 }, { "5x", false, 0 }, { NULL, false, 0 } };
+		{ "9223372036854775807", true, INT64_MAX },
+		{ "-9223372036854775808", true, INT64_MIN }, { "9223372036854775808", false, 0 },
+		{ "-9223372036854775809", false, 0 }, { "", false, 0 }, { "-", false, 0 },
+		{ " 5", false, 0 }, { "5x", false, 0 }, { NULL, false, 0 } };
 	int64_t value;
 	double real;
 
@@ -145,7 +146,8 @@ static void globs_agree_with_the_textbook_definition(void **state)
 	char pattern[8], text[10];
 
 	for (int i = 0; i < 200000; i++) {
-		size_t n = unit_below(&random, sizeof(pattern)), m = unit_below(&random, sizeof(text));
+		size_t n = unit_below(&random, sizeof(pattern)),
+		       m = unit_below(&random, sizeof(text));
 
 		for (size_t j = 0; j < n; j++)
 			pattern[j] = "ab?*/"[unit_below(&random, 5)];
@@ -193,7 +195,11 @@ static void utf8_is_judged_as_rfc_3629_says(void **state)
 		{ "\xF4\x8F\xBF\xBF", true, NULL },
 		{ "\xF4\x90\x80\x80", false, "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD" },
 		{ "\xC0\xAF", false, "\xEF\xBF\xBD\xEF\xBF\xBD" },
-		{ "a\xE2\x82" "b", false, "a\xEF\xBF\xBD" "b" },
+		{ "a\xE2\x82"
+		  "b",
+			false,
+			"a\xEF\xBF\xBD"
+			"b" },
 		{ "\xED\xA0\x80x", false, "\xEF\xBF\xBDx" },
 		{ "\xF0\x9F\x98", false, "\xEF\xBF\xBD" },
 		{ "\x80\x80", false, "\xEF\xBF\xBD\xEF\xBF\xBD" },
@@ -222,7 +228,8 @@ static void repaired_random_bytes_are_valid_and_valid_text_is_untouched(void **s
 
 		for (size_t j = 0; j < n; j++) {
 			size_t kind = unit_below(&random, 4);
-			text[j] = (char)(kind ? 0x80 + unit_below(&random, 128) : unit_below(&random, 128));
+			text[j] = (char)(kind ? 0x80 + unit_below(&random, 128)
+					      : unit_below(&random, 128));
 		}
 		repaired = utf8_repair(&a, s);
 		assert_true(utf8_is_valid(repaired.p, repaired.n));
