@@ -94,13 +94,11 @@ struct str bytes_strip_terminal(struct arena *a, struct str text)
 	return take(a, &out);
 }
 
-static const bool base64_letters[256] = {
-	['0' ... '9'] = true, ['A' ... 'Z'] = true, ['a' ... 'z'] = true, ['+'] = true, ['/'] = true, ['='] = true, ['-'] = true, ['_'] = true,
-};
-
 static inline bool is_base64(char c)
 {
-	return base64_letters[(unsigned char)c];
+	unsigned u = (unsigned char)c;
+
+	return (u | 32) - 'a' < 26u || u - '0' < 10u || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
 }
 
 static size_t line_break(const char *p, const char *end)
