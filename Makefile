@@ -1,7 +1,11 @@
 # Shortcuts; meson and ninja do the work.
+#   make check TESTS='-k once'     some of the tests          make bench MEMORIES=10000   a short run
+#   make check BUILD=build-asan MESON_ARGS='-Db_sanitize=address,undefined -Db_lundef=false'
+#   make realdata DIR=folder       the product over a folder of transcripts
 BUILD ?= build
 MESON ?= meson
 NINJA ?= ninja
+export BUILD
 
 all: $(BUILD)/build.ninja
 	$(NINJA) -C $(BUILD)
@@ -9,17 +13,20 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	$(MESON) setup $(BUILD) $(MESON_ARGS)
 
-check: all
-	@if [ -x tests/run ]; then BUILD=$(BUILD) tests/run $(TESTS); \
-	else $(MESON) test -C $(BUILD) --print-errorlogs; fi
+# What the tests need is fetched first: system packages here, the rest by tests/run.
+check:
+	packaging/packages --tests
+	$(MAKE) all
+	tests/run $(TESTS)
 
-unit: all
-	$(MESON) test -C $(BUILD) --print-errorlogs --suite unit
+bench: all
+	bench/run $(ARGS)
 
-bench fuzz realdata: all
-	@found=; for script in $@/run tests/$@/run; do \
-		if [ -x $$script ]; then found=1; BUILD=$(BUILD) $$script $(ARGS); break; fi; \
-	done; [ -n "$$found" ] || { echo "there is no $@/run yet" >&2; exit 1; }
+realdata: all
+	bench/realdata $(if $(DIR),"$(DIR)",$(error say which folder: make realdata DIR=folder))
+
+fuzz:
+	tests/fuzz/run $(ARGS)
 
 install: all
 	$(MESON) install -C $(BUILD)
@@ -31,4 +38,4 @@ format:
 clean:
 	rm -rf $(BUILD)
 
-.PHONY: all check unit bench fuzz realdata install format clean
+.PHONY: all check bench fuzz realdata install format clean
