@@ -7,6 +7,7 @@
 
 #include "base/err.h"
 #include "base/json.h"
+#include "base/str.h"
 
 /*
  * The table of operations: names, parameters, help. No code behind it (that is ops/). It feeds the command line (parsing,
@@ -40,6 +41,8 @@ struct param {
 #define OP_MCP 8u        /* a tool for agents */
 #define OP_ALL_PROJECTS 16u /* without --project it speaks of the whole store */
 #define OP_HIDDEN 32u
+#define OP_NO_START 64u  /* a daemon that does not run is not started for it */
+#define OP_SLOW 128u     /* may take minutes: the client waits without a deadline */
 
 struct op_spec {
 	const char *name;     /* command and route */
@@ -49,6 +52,7 @@ struct op_spec {
 	const char *help;     /* a paragraph or NULL; examples */
 	const char *mcp_help; /* description for agents, or NULL: summary */
 	const struct param *params; /* ends with a NULL name */
+	const char *group;    /* heading in the overview of commands */
 };
 
 extern const struct op_spec op_specs[];
@@ -56,7 +60,14 @@ extern const size_t op_specs_n;
 
 const struct op_spec *op_spec_find(const char *name);     /* by command name or MCP name; NULL */
 const char *op_spec_nearest(const char *name);            /* for "did you mean"; NULL when nothing is near */
-const struct param *op_param_find(const struct op_spec *op, const char *name); /* '-' and '_' alike */
+/* '-' and '_', camelCase, singular and plural alike, and the usual other names ("ids" for "refs", "q" for "query"); NULL. */
+const struct param *op_param_find(const struct op_spec *op, const char *name);
+const char *op_param_nearest(const struct op_spec *op, const char *name); /* for "did you mean"; NULL when nothing is near */
+/* Name of the option on the command line, without dashes: "before-n"; the singular of what may be repeated ("file" for "files"). */
+#define OPTION_NAME_MAX 48
+const char *op_param_option(const struct param *p, char out[OPTION_NAME_MAX]);
+/* Is `word` one of "a|b|c"? Case does not matter; *ret_word is the choice as the table writes it (not terminated), when not NULL. */
+bool op_choice_find(const char *choices, const char *word, struct str *ret_word);
 
 /*
  * Checks a JSON object of parameters against a spec: unknown names (with the nearest right one), types (forgiving: "5" for 5,
