@@ -5,7 +5,7 @@
 #include "conf/settings.h"
 
 #include <ctype.h>
-#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +18,10 @@
 #define KEY_MAX 128
 #define VARIABLE_PREFIX "REMANENCE_"
 #define NEAREST_DISTANCE_MAX 5
+#define FNV_OFFSET 14695981039346656037ull
+#define FNV_PRIME 1099511628211ull
+
+extern char **environ;
 
 enum origin { ORIGIN_DEFAULT, ORIGIN_OF_FILE, ORIGIN_ENVIRONMENT };
 static const char *const origin_names[] = { "default", "file", "environment" };
@@ -34,6 +38,35 @@ struct settings {
 	struct arena arena;
 	struct value values[SETTING_COUNT];
 };
+
+/* Variables that may differ between a client and its daemon without a meaning. */
+static const char *const private_variables[] = { "REMANENCE_HOME=", "REMANENCE_IGNORE=", "REMANENCE_OBSERVER=",
+	"REMANENCE_HOOK_ASK_MS=" };
+
+static bool is_private(const char *variable)
+{
+	for (size_t i = 0; i < ARRAY_LEN(private_variables); i++)
+		if (str_starts(variable, private_variables[i]))
+			return true;
+	return false;
+}
+
+/* The sum of the variables' hashes (FNV-1a), so that their order does not matter. */
+const char *settings_environment_hash(char out[SETTINGS_HASH_MAX])
+{
+	uint64_t sum = 0;
+
+	for (char **e = environ; e && *e; e++) {
+		uint64_t hash = FNV_OFFSET;
+		if (!str_starts(*e, VARIABLE_PREFIX) || is_private(*e))
+			continue;
+		for (const char *p = *e; *p; p++)
+			hash = (hash ^ (unsigned char)*p) * FNV_PRIME;
+		sum += hash;
+	}
+	snprintf(out, SETTINGS_HASH_MAX, "%016llx", (unsigned long long)sum);
+	return out;
+}
 
 int setting_find(const char *key)
 {

@@ -55,6 +55,9 @@ const char *settings_text(const struct settings *s, enum setting_id id);
 /* Items of a list setting; NULL-terminated. */
 const char *const *settings_list(const struct settings *s, enum setting_id id);
 const char *settings_origin(const struct settings *s, enum setting_id id); /* "default", "file", "environment" */
+/* Hash of the REMANENCE_* variables (without the data folder and what concerns hooks only), to tell a client's from a daemon's. */
+#define SETTINGS_HASH_MAX 20
+const char *settings_environment_hash(char out[SETTINGS_HASH_MAX]);
 int setting_find(const char *key); /* id, or -1; the nearest key is offered by setting_nearest */
 const char *setting_nearest(const char *key);
 /* Checks a value as people type it and appends it as JSON (a number, true, "text", an array). */

@@ -46,7 +46,7 @@ static const struct param search_params[] = {
 static const struct param timeline_params[] = {
 	{ "ref", PARAM_REF, PARAM_POSITIONAL, NULL, 0, 0, NULL, "a memory (12), an event (e345) or a session (s7)" },
 	{ "at", PARAM_TIME, 0, NULL, 0, 0, NULL, "around this time" },
-	{ "query", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "around the best hit for this query" },
+	{ "query", PARAM_TEXT, PARAM_JOINED, NULL, 0, TEXT_MAX, NULL, "around the best hit for this query" },
 	{ "before_n", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "so many before it (10)" },
 	{ "after_n", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "so many after it (10)" },
 	{ "kind", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "only observation, summary, prompt, reply, tool …" },
