@@ -8,7 +8,8 @@
 /*
  * Which project a working folder belongs to, read from `.git` files directly (no child process, nothing hashed). A project is
  * a set of aliases; the store decides which project they name (design, "Project"). Worktrees share the git common folder;
- * submodules are projects of their own; a folder that is gone counts by its lexical path.
+ * submodules are projects of their own. A folder that is gone belongs to the repository that still stands above it (the home folder's does not
+ * count), else it counts by its lexical path, or by the repository above when it lay in a usual folder of linked work trees (".claude/worktrees/").
  */
 
 struct project_identity {
