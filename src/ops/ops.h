@@ -63,6 +63,7 @@ struct op_call {
 	struct analyser *analyser;
 	const json *params;             /* checked against the spec, defaults filled in */
 	const char *cwd;                /* working folder of whoever asks, or NULL */
+	bool is_agent;                  /* an agent asks (MCP), not a person: what it saves is trusted less */
 	uint64_t started_us;            /* clock_mono_us when the request was read */
 	/* Streams a progress record; NULL when the door cannot. Non-zero: the caller went away, stop. */
 	int (*progress)(struct op_call *call, const char *json_line);
@@ -87,7 +88,8 @@ struct context_request {
 };
 struct context_section { const char *name; size_t chars; };
 struct context_result {
-	struct buf text;
+	struct buf text;      /* the caller ends it with buf_done */
+	size_t chars;         /* as the agent counts: UTF-16 units, bytes for Codex; never above the setting */
 	int64_t *memories; size_t n;
 	struct context_section *sections; size_t nsections;
 };
@@ -99,6 +101,10 @@ struct ref { enum ref_kind kind; int64_t id; };
 int ref_parse(const char *text, struct ref *ret, struct err *err);
 /* The project that a call speaks of: parameter `project` (name, path, "all" = 0), else that of call->cwd, else 0. ERR_NOT_FOUND names near ones. */
 int call_project(struct op_call *call, int64_t *ret, struct err *err);
+/* As call_project, but a working folder does not count: the whole store unless the parameter says otherwise. */
+int call_project_named(struct op_call *call, int64_t *ret, struct err *err);
+/* A file as people name it (absolute, or relative to call->cwd) as memories name it: relative to its project's root. NULL stays NULL. */
+const char *call_file(struct op_call *call, const char *path);
 /* One memory or event as a hit object of the contract. */
 void hit_write(struct op_call *call, struct jw *w, const struct hit *h, const struct search_result *r, const struct memory *m, const struct event *e);
 

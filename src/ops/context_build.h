@@ -1,0 +1,33 @@
+#ifndef OPS_CONTEXT_BUILD_H
+#define OPS_CONTEXT_BUILD_H
+
+#include "ops/frame.h"
+#include "ops/hits.h"
+#include "ops/question.h"
+
+/* What the parts of context building share (context.c, context_start.c, context_prompt.c). */
+
+struct context_build {
+	struct op_call *call;
+	const struct context_request *q;
+	struct lookup l;
+	struct frame *frame;
+	struct titles *titles;
+	const char *branch;   /* where the session stands; NULL: unknown */
+};
+
+/* Rows of these ids that may be given: there, active, visible from this branch. Compacted in place; files are not loaded. */
+int context_load(struct context_build *b, const int64_t *ids, size_t n, struct memory **ret, size_t *ret_n, struct err *err);
+/* " (src/a.c, src/b.c, +3)", or "" */
+const char *context_files(struct context_build *b, struct memory *m);
+/* Reliable enough to be stated: not resting on tool output or outside content alone. */
+bool context_is_trusted(const struct memory *m);
+const char *context_label(const struct memory *m); /* "bugfix", "note" … */
+
+/* The session start, in sections. */
+int context_start(struct context_build *b, struct err *err);
+/* With a prompt, and before a file is read. */
+int context_prompt(struct context_build *b, struct err *err);
+int context_file(struct context_build *b, struct err *err);
+
+#endif

@@ -1,0 +1,178 @@
+#include "ops/context_build.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "ops/find.h"
+#include "ops/param.h"
+#include "store/query.h"
+
+/*
+ * With a prompt: what bears on it and was not given in this session yet. Wrong context costs an agent more than none, so that a
+ * memory must share enough of what the prompt is about: rare words weigh more, and a single common word is never enough.
+ */
+
+#define PROMPT_CHARS_MIN 12
+#define PROMPT_CANDIDATES 12
+#define PROMPT_GIVEN_MAX 3
+#define PROMPT_BODY_CHARS 320
+#define PROMPT_TITLE_WIDTH 110
+#define WEIGHED_WORDS_MAX 12
+#define FILE_CANDIDATES 24
+
+/* Share of the prompt's weight that a memory must hold, by number of meaningful words: short prompts must be met nearly whole. */
+static const struct {
+	size_t words;
+	double coverage;
+	size_t matched;
+} prompt_needs[] = { { 2, 1.0, 2 }, { 4, .7, 2 }, { 8, .5, 3 }, { 16, .4, 4 }, { 32, .3, 6 }, { QUESTION_WORDS_MAX, .25, 8 } };
+
+static bool is_near(const struct question *q, const struct answer *a)
+{
+	for (size_t i = 0; i < ARRAY_LEN(prompt_needs); i++)
+		if (q->n <= prompt_needs[i].words)
+			return a->coverage >= prompt_needs[i].coverage && a->words + a->names >= prompt_needs[i].matched;
+	return false;
+}
+
+/* How many memories of the project hold a word, from the index. */
+static int word_count(struct context_build *b, const char *word, uint64_t *ret, struct err *err)
+{
+	struct find f = { .text = word, .is_plain = true, .limit = 1, .wants_total = true,
+		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
+	struct find_result r;
+	if (find_run(&b->l, &f, &r, err))
+		return -1;
+	*ret = r.r.match == MATCH_EXACT || r.r.match == MATCH_STEM ? r.total : 0;
+	return 0;
+}
+
+static int question_by_rarity(struct context_build *b, struct question *q, struct err *err)
+{
+	uint64_t all, holding;
+	if (q->n > WEIGHED_WORDS_MAX)
+		return 0;
+	if (word_count(b, "", &all, err))
+		return -1;
+	for (size_t i = 0; i < q->n; i++) {
+		if (word_count(b, q->words[i].text, &holding, err))
+			return -1;
+		double rarity = log(1 + ((double)all + 1) / ((double)holding + .5));
+		question_weigh(q, i, q->words[i].weight * rarity);
+	}
+	return 0;
+}
+
+/* Not of this session (unless it was compacted away), not given since the last compaction. */
+static int given_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err)
+{
+	int64_t since = 0, session = b->q->session;
+	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, *n + 1);
+	bool *given = ARENA_ARRAY(b->call->arena, bool, *n + 1);
+	size_t kept = 0;
+	if (!session || !*n)
+		return 0;
+	if (query_compacted_at(b->call->store, session, &since, err))
+		return -1;
+	for (size_t i = 0; i < *n; i++)
+		ids[i] = list[i].id;
+	if (store_injected(b->call->store, session, since, ids, *n, given, err))
+		return -1;
+	for (size_t i = 0; i < *n; i++)
+		if (!given[i] && (list[i].session != session || list[i].at < since))
+			list[kept++] = list[i];
+	*n = kept;
+	return 0;
+}
+
+static bool memory_give(struct context_build *b, struct memory *m)
+{
+	struct arena *a = b->call->arena;
+	const char *title = frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
+	if (!titles_add(b->titles, b->call->analyser, title))
+		return false;
+	const char *line = arena_printf(a, "- #%lld %s %s %s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
+		context_files(b, m));
+	const char *body = m->trust > TRUST_TOOL ? frame_block(a, memory_text(a, m), PROMPT_BODY_CHARS, "  ") : "";
+	if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
+		return false;
+	frame_gave(b->frame, m->id);
+	return true;
+}
+
+static int candidates_find(struct context_build *b, const char *prompt, struct memory **ret, size_t *ret_n, struct err *err)
+{
+	struct find f = { .text = prompt, .is_plain = true, .limit = PROMPT_CANDIDATES,
+		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
+	struct find_result r;
+	*ret_n = 0;
+	if (find_run(&b->l, &f, &r, err))
+		return -1;
+	if (r.r.match != MATCH_EXACT && r.r.match != MATCH_STEM)
+		return 0;
+	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, r.n + 1);
+	for (size_t i = 0; i < r.n; i++)
+		ids[i] = DOC_ROW(r.found[i].hit.id);
+	return context_load(b, ids, r.n, ret, ret_n, err);
+}
+
+static bool is_question(const char *prompt)
+{
+	struct str s = str_trim(str_of(prompt));
+	return s.n >= PROMPT_CHARS_MIN && s.p[0] != '/' && s.p[0] != '!' && s.p[0] != '<';
+}
+
+int context_prompt(struct context_build *b, struct err *err)
+{
+	struct question *q = ARENA_NEW(b->call->arena, struct question);
+	struct memory *list = NULL;
+	size_t n = 0, given = 0;
+	if (!b->q->project || !b->q->prompt || !is_question(b->q->prompt))
+		return 0;
+	question_make(q, b->call->analyser, str_of(b->q->prompt));
+	if (q->n < 2)
+		return 0;
+	if (candidates_find(b, b->q->prompt, &list, &n, err) || given_sift(b, list, &n, err))
+		return -1;
+	if (!n)
+		return 0;
+	if (question_by_rarity(b, q, err))
+		return -1;
+	frame_section(b->frame, "prompt", NULL, 1);
+	for (size_t i = 0; i < n && given < PROMPT_GIVEN_MAX; i++) {
+		const char *texts[] = { list[i].title, memory_text(b->call->arena, &list[i]), list[i].facts, list[i].commands };
+		struct answer answer = question_match(q, b->call->analyser, texts, ARRAY_LEN(texts));
+		if (is_near(q, &answer))
+			given += memory_give(b, &list[i]);
+	}
+	return 0;
+}
+
+/* Before a file is read: what went wrong with it and what was decided about it. */
+static bool is_warning(const struct memory *m)
+{
+	static const unsigned types = 1u << TYPE_BUGFIX | 1u << TYPE_DECISION | 1u << TYPE_SECURITY_ALERT | 1u << TYPE_SECURITY_NOTE |
+				      1u << FACT_DECISION | 1u << FACT_CONVENTION | 1u << FACT_ERROR_FIX | 1u << FACT_DEAD_END;
+	return m->is_pinned || m->kind == KIND_NOTE || (types >> m->type & 1);
+}
+
+int context_file(struct context_build *b, struct err *err)
+{
+	int64_t *ids;
+	struct memory *list;
+	size_t n, given = 0;
+	if (!b->q->project || !b->q->file)
+		return 0;
+	if (query_memories_of_file(b->call->store, b->call->arena, b->q->project, call_file(b->call, b->q->file),
+		    FILE_CANDIDATES, &ids, &n, err) ||
+		context_load(b, ids, n, &list, &n, err) || given_sift(b, list, &n, err))
+		return -1;
+	frame_section(b->frame, "file", NULL, 1);
+	for (size_t i = 0; i < n && given < PROMPT_GIVEN_MAX; i++)
+		if (is_warning(&list[i]) && context_is_trusted(&list[i]))
+			given += memory_give(b, &list[i]);
+	return 0;
+}

@@ -1,0 +1,330 @@
+#include "ops/find.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "index/query.h"
+#include "ops/param.h"
+#include "store/query.h"
+#include "text/hash.h"
+
+#define BIT(n) (1u << (n))
+#define FIND_FILE_MEMORIES_MAX 20000
+#define FIND_TEXT_ROUNDS 9 /* one more than there are filters of a question */
+
+uint32_t find_branch_hash(const char *branch)
+{
+	return branch && *branch ? (uint32_t)hash64(branch, strlen(branch)) : 0;
+}
+
+/* --- Names to bits. A word may name a kind of memory and a kind of event at once. --- */
+
+static bool kind_apply(struct find *f, const char *kind)
+{
+	int memory = name_find(memory_kind_names, MEMORY_KIND_COUNT, kind);
+	int event = name_find(event_kind_names, EVENT_KIND_COUNT, kind);
+	if (str_ieq(kind, "session")) {
+		f->by_session = true;
+		return true;
+	}
+	if (memory <= 0 && event <= 0)
+		return false;
+	f->filter.classes = 0;
+	f->filter.memory_kinds = f->filter.event_kinds = 0;
+	if (memory > 0) {
+		f->filter.memory_kinds = BIT(memory);
+		f->filter.classes |= BIT(DOC_MEMORY);
+	}
+	if (event > 0) {
+		f->filter.event_kinds = BIT(event);
+		f->filter.classes |= BIT(DOC_EVENT);
+	}
+	return true;
+}
+
+static bool type_apply(struct find *f, const char *type)
+{
+	uint32_t bits = 0;
+	for (int i = 1; i < MEMORY_TYPE_COUNT; i++)
+		if (str_ieq(memory_type_names[i], type))
+			bits |= BIT(i);
+	f->filter.types = bits;
+	if (bits)
+		f->filter.classes = BIT(DOC_MEMORY); /* events have no type */
+	return bits != 0;
+}
+
+static bool agent_apply(struct find *f, const char *agent)
+{
+	int id = name_find(agent_names, AGENT_COUNT, agent);
+	if (id > 0)
+		f->filter.agents = BIT(id);
+	return id > 0;
+}
+
+/* --- Filters inside the question. --- */
+
+static bool project_apply(struct op_call *call, struct find *f, const char *name)
+{
+	int64_t id = 0;
+	struct err ignored;
+	if (str_ieq(name, "all")) {
+		f->filter.project = 0;
+		return true;
+	}
+	if (store_project_find(call->store, name, &id, &ignored) || !id)
+		return false;
+	f->filter.project = (uint32_t)id;
+	return true;
+}
+
+static bool time_apply(struct op_call *call, struct find *f, const char *after, const char *before)
+{
+	struct err ignored;
+	return span_parse(call->arena, after, before, &f->filter.after, &f->filter.before, &ignored) == 0;
+}
+
+/* The first filter of the question that means nothing, or NULL. */
+static const char *filters_apply(struct op_call *call, struct find *f, const struct query_filter *q)
+{
+	if (q->kind && !kind_apply(f, q->kind))
+		return "kind:";
+	if (q->type && !type_apply(f, q->type))
+		return "type:";
+	if (q->agent && !agent_apply(f, q->agent))
+		return "agent:";
+	if (q->project && !project_apply(call, f, q->project))
+		return "project:";
+	if (q->after && !time_apply(call, f, q->after, NULL))
+		return "after:";
+	if (q->before && !time_apply(call, f, NULL, q->before))
+		return "before:";
+	if (q->file)
+		f->file = q->file;
+	if (q->branch)
+		f->branch = q->branch;
+	return NULL;
+}
+
+/* "type: string" becomes "type  string". True when something was changed. */
+static bool colon_drop(char *text, const char *filter)
+{
+	bool changed = false;
+	const char *found;
+	while ((found = str_ifind(str_of(text), filter))) {
+		text[(size_t)(found - text) + strlen(filter) - 1] = ' ';
+		changed = true;
+	}
+	return changed;
+}
+
+/* A text that is no query: nothing in it excludes, quotes or filters. */
+static void plain_make(char *text)
+{
+	for (char *p = text; *p; p++) {
+		bool starts_word = p == text || strchr(" \t\n\r", p[-1]);
+		if (*p == '"' || (*p == ':' && (p[1] == ' ' || p > text)) || (*p == '-' && starts_word))
+			*p = ' ';
+	}
+}
+
+static struct query *question_parse(struct op_call *call, struct find *f)
+{
+	char *text = arena_str(call->arena, f->text ? f->text : "");
+	struct query_filter own = { 0 };
+	const struct find before = *f;
+	if (f->is_plain)
+		plain_make(text);
+	for (int i = 0; i < FIND_TEXT_ROUNDS; i++) {
+		own = (struct query_filter){ 0 };
+		struct query *q = query_parse(call->arena, call->analyser, str_of(text), &own);
+		const char *bad = filters_apply(call, f, &own);
+		if (!bad)
+			return q;
+		*f = before;
+		if (!colon_drop(text, bad))
+			break;
+	}
+	return query_parse(call->arena, call->analyser, str_of(text), &own);
+}
+
+/* --- Sifting: what the index has no column for. --- */
+
+struct sift {
+	const struct find *f;
+	int64_t *memories; /* about the file, ascending */
+	size_t n;
+};
+
+static int id_order(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool path_matches(const char *path, const char *wanted)
+{
+	const char *base = wanted[0] == '/' ? wanted + 1 : wanted;
+	return !strcmp(path, wanted) || (str_ends(path, base) && path[strlen(path) - strlen(base) - 1] == '/');
+}
+
+static bool event_touches(const struct event *e, const char *file)
+{
+	for (size_t i = 0; i < e->nfiles; i++)
+		if (path_matches(e->files[i], file))
+			return true;
+	return false;
+}
+
+static bool memory_held_at(const struct memory *m, int64_t at)
+{
+	int64_t from = m->valid_from ? m->valid_from : m->at;
+	return from <= at && (!m->valid_to || m->valid_to > at);
+}
+
+static bool sift_keeps(const struct sift *s, const struct found *f)
+{
+	if (s->f->file && f->memory &&
+		!bsearch(&f->memory->id, s->memories, s->n, sizeof(s->memories[0]), id_order))
+		return false;
+	if (s->f->file && f->event && !event_touches(f->event, s->f->file))
+		return false;
+	if (s->f->file && !f->memory && !f->event)
+		return false;
+	return !s->f->as_of || !f->memory || memory_held_at(f->memory, s->f->as_of);
+}
+
+static int sift_init(struct lookup *l, const struct find *f, struct sift *s, struct err *err)
+{
+	*s = (struct sift){ .f = f };
+	if (!f->file)
+		return 0;
+	if (query_memories_of_file(l->call->store, l->call->arena, f->filter.project, f->file, FIND_FILE_MEMORIES_MAX,
+		    &s->memories, &s->n, err))
+		return -1;
+	if (s->n)
+		qsort(s->memories, s->n, sizeof(s->memories[0]), id_order);
+	return 0;
+}
+
+/* Goes through the index's answer page by page, until enough was kept. */
+static int sift_run(struct lookup *l, const struct find *f, struct search *q, struct find_result *ret, struct err *err)
+{
+	struct sift sift;
+	struct found *kept = NULL;
+	size_t n = 0, cap = 0, seen = 0;
+	if (sift_init(l, f, &sift, err))
+		return -1;
+	bool is_done = false;
+	while (!is_done && seen < FIND_SIFT_MAX && n < f->offset + f->limit + 1) {
+		struct found *page;
+		size_t npage;
+		q->offset = seen;
+		q->limit = FIND_SIFT_PAGE;
+		if (index_search(l->call->index, l->call->arena, q, &ret->r, err) ||
+			hits_load(l, ret->r.hits, ret->r.n, &page, &npage, err))
+			return -1;
+		for (size_t i = 0; i < npage; i++)
+			if (sift_keeps(&sift, &page[i]))
+				ARENA_PUSH(l->call->arena, kept, n, cap, page[i]);
+		is_done = ret->r.n < FIND_SIFT_PAGE;
+		seen += ret->r.n;
+	}
+	size_t from = MIN(f->offset, n);
+	ret->found = kept ? kept + from : kept;
+	ret->n = MIN(n - from, f->limit);
+	ret->total = n;
+	ret->total_is_exact = is_done;
+	return 0;
+}
+
+static int plain_run(struct lookup *l, struct search *q, struct find_result *ret, struct err *err)
+{
+	if (index_search(l->call->index, l->call->arena, q, &ret->r, err) ||
+		hits_load(l, ret->r.hits, ret->r.n, &ret->found, &ret->n, err))
+		return -1;
+	ret->total = ret->r.total;
+	ret->total_is_exact = ret->r.total_is_exact;
+	return 0;
+}
+
+int find_run(struct lookup *l, const struct find *wanted, struct find_result *ret, struct err *err)
+{
+	struct find f = *wanted;
+	*ret = (struct find_result){ 0 };
+	struct search q = { .query = question_parse(l->call, &f), .now = f.as_of ? f.as_of : clock_now() };
+	if (f.as_of) {
+		f.filter.before = f.filter.before ? MIN(f.filter.before, f.as_of + 1) : f.as_of + 1;
+		f.filter.statuses = BIT(MEMORY_ACTIVE) | BIT(MEMORY_SUPERSEDED);
+	}
+	if (!f.filter.classes)
+		f.filter.classes = BIT(DOC_MEMORY) | BIT(DOC_EVENT);
+	f.filter.branch = find_branch_hash(f.branch);
+	q.filter = f.filter;
+	q.by_session = f.by_session;
+	q.wants_total = f.wants_total;
+	if (f.file || f.as_of)
+		return sift_run(l, &f, &q, ret, err);
+	q.offset = f.offset;
+	q.limit = f.limit;
+	return plain_run(l, &q, ret, err);
+}
+
+static const struct {
+	const char *name;
+	uint32_t classes;
+	bool by_session;
+} scopes[] = {
+	{ "all", BIT(DOC_MEMORY) | BIT(DOC_EVENT), false },
+	{ "memories", BIT(DOC_MEMORY), false },
+	{ "messages", BIT(DOC_EVENT), false },
+	{ "sessions", 0, true },
+};
+
+static int scope_from_params(struct op_call *call, struct find *f, struct err *err)
+{
+	const char *scope = param_text(call, "scope", NULL);
+	for (size_t i = 0; i < ARRAY_LEN(scopes); i++) {
+		if (!str_ieq(scope ? scope : "all", scopes[i].name))
+			continue;
+		f->filter.classes = scopes[i].classes;
+		f->by_session = scopes[i].by_session;
+		return 0;
+	}
+	err_set(err, ERR_USAGE, "there is no scope '%s'", scope);
+	return err_hint(err, "one of: memories, messages, sessions, all");
+}
+
+static int kinds_from_params(struct op_call *call, struct find *f, struct err *err)
+{
+	const char *kind = param_text(call, "kind", NULL), *type = param_text(call, "type", NULL);
+	const char *agent = param_text(call, "agent", NULL);
+	if (kind && !kind_apply(f, kind)) {
+		err_set(err, ERR_USAGE, "there is no kind '%s'", kind);
+		return err_hint(err, "one of: observation, summary, fact, note, chunk, prompt, reply, tool, session");
+	}
+	if (type && !type_apply(f, type))
+		return name_parse("type", type, memory_type_names, MEMORY_TYPE_COUNT, err) < 0 ? -1 : 0;
+	if (agent && !agent_apply(f, agent))
+		return name_parse("agent", agent, agent_names, AGENT_COUNT, err) < 0 ? -1 : 0;
+	return 0;
+}
+
+int find_from_params(struct op_call *call, struct find *ret, struct err *err)
+{
+	struct find f = { .text = param_joined(call, "query", "question") };
+	int64_t project;
+	if (call_project(call, &project, err) || scope_from_params(call, &f, err) || kinds_from_params(call, &f, err) ||
+		param_span(call, &f.filter.after, &f.filter.before, err) || param_time(call, "as_of", true, &f.as_of, err))
+		return -1;
+	f.filter.project = (uint32_t)project;
+	f.file = call_file(call, param_text(call, "file", "files"));
+	f.branch = param_text(call, "branch", NULL);
+	f.offset = param_size(call, "offset", 0);
+	f.limit = param_size(call, "limit", 20);
+	f.wants_total = param_bool(call, "count");
+	*ret = f;
+	return 0;
+}

@@ -1,0 +1,49 @@
+#include "base/clock.h"
+#include "base/mem.h"
+#include "ops/all.h"
+#include "ops/hits.h"
+#include "ops/pauses.h"
+
+/* status: the daemon, and whether capturing is paused. stop: ask it to leave. reindex: build the index anew. */
+
+int op_status(struct op_call *call, struct jw *out, struct err *err)
+{
+	const struct services *v = call->services;
+	jw_object(out, NULL);
+	if (v && v->status)
+		v->status(v->daemon, out);
+	if (pauses_write(call, out, "paused", err))
+		return -1;
+	jw_end(out, '}');
+	return 0;
+}
+
+int op_stop(struct op_call *call, struct jw *out, struct err *err)
+{
+	const struct services *v = call->services;
+	if (!v || !v->stop)
+		return err_set(err, ERR_INTERNAL, "this door cannot stop the daemon");
+	if (v->stop(v->daemon, err))
+		return -1;
+	jw_object(out, NULL);
+	jw_bool(out, "stopping", true);
+	jw_end(out, '}');
+	return 0;
+}
+
+int op_reindex(struct op_call *call, struct jw *out, struct err *err)
+{
+	const struct services *v = call->services;
+	struct index_stats s = { 0 };
+	if (!v || !v->index_purge)
+		return err_set(err, ERR_INTERNAL, "this door has no index to rebuild");
+	if (v->index_purge(v->daemon, true, err))
+		return -1;
+	index_stats(call->index, &s);
+	jw_object(out, NULL);
+	jw_int(out, "documents", (int64_t)s.docs);
+	jw_int(out, "bytes", (int64_t)s.bytes);
+	jw_real(out, "took_ms", (double)(clock_mono_us() - call->started_us) / 1000.0, 3);
+	jw_end(out, '}');
+	return 0;
+}

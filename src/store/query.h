@@ -1,0 +1,77 @@
+#ifndef STORE_QUERY_H
+#define STORE_QUERY_H
+
+#include "store/store.h"
+
+/*
+ * Questions that operations ask of the store beyond the lists of store.h. All read only, all bounded by `max`; most give row
+ * ids, which store_memories and store_event_get turn into rows.
+ */
+
+/* query_memory.c */
+/* Fills m->files: modified before read, by path. */
+int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err);
+/* Memories about a file, newest first: `path` as stored, or the ending of one after a slash. project 0: any. */
+int query_memories_of_file(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, int64_t **ret, size_t *ret_n,
+	struct err *err);
+/* Active memories that a session start gives whatever their age: pinned ones, notes, preferences and conventions of this
+ * project and of no project; pinned first, then newest. */
+int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err);
+/* Active memories of one kind, newest first. */
+struct recent_query {
+	int64_t project;     /* 0: those of no project */
+	int64_t session;     /* 0: any; else of this one, whatever the project */
+	int64_t not_session; /* 0: none left out */
+	enum memory_kind kind;
+	size_t max;
+};
+int query_recent(struct store *s, struct arena *a, const struct recent_query *q, int64_t **ret, size_t *ret_n, struct err *err);
+/* Memory ids above `after`, ascending (keyset paging). project 0: any. */
+int query_page(struct store *s, struct arena *a, int64_t project, int64_t after, size_t max, int64_t **ret, size_t *ret_n, struct err *err);
+/* Up to `max` ids of memories that belong to sessions, spread over all of them. */
+int query_sample(struct store *s, struct arena *a, size_t max, int64_t **ret, size_t *ret_n, struct err *err);
+
+/* query_file.c */
+/* Files that are this one, end in it after a slash, or lie below it as a folder; latest first. */
+struct file_count {
+	const char *path;
+	int64_t memories, last_at;
+};
+int query_files(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, struct file_count **ret, size_t *ret_n,
+	struct err *err);
+/* Active memories about those files, newest first. */
+int query_memories_below(struct store *s, struct arena *a, int64_t project, const char *path, size_t skip, size_t max, int64_t **ret,
+	size_t *ret_n, struct err *err);
+
+/* query_event.c */
+/* Events between two times (inclusive, 0: open), in order of time, or newest first. */
+struct event_query {
+	int64_t session;
+	int64_t project;     /* when session is 0 */
+	int64_t after, before;
+	unsigned kinds;      /* bit per event_kind; 0: any */
+	bool newest_first;
+	size_t max;
+};
+int query_events(struct store *s, struct arena *a, const struct event_query *q, int64_t **ret, size_t *ret_n, struct err *err);
+/* Time of the session's last compaction, 0 when there was none. */
+int query_compacted_at(struct store *s, int64_t session, int64_t *ret, struct err *err);
+/* Is there an event that this agent knows by this key (tool call id, line uuid), in whatever session? */
+int query_event_exists(struct store *s, enum agent_id agent, const char *key, bool *ret, struct err *err);
+/* Time of the earliest of these events; 0 when there is none. */
+int query_events_first_at(struct store *s, const int64_t *ids, size_t n, int64_t *ret, struct err *err);
+
+/* query_session.c */
+/* The latest session that something was injected into. project 0: any. 0 when there is none. */
+int query_injected_session(struct store *s, int64_t project, int64_t *ret, struct err *err);
+/* Transcripts on record, last read first. */
+int query_transcripts(struct store *s, struct arena *a, size_t max, struct transcript **ret, size_t *ret_n, struct err *err);
+/* Pauses that hold at `at`. session and project 0: everything. until 0: open. */
+struct pause {
+	int64_t id, session, project, from, until;
+};
+int query_pauses(struct store *s, struct arena *a, int64_t at, size_t max, struct pause **ret, size_t *ret_n, struct err *err);
+/* How many documents the index should hold: things that changed and are not gone. */
+int query_documents(struct store *s, int64_t *ret, struct err *err);
+
+#endif

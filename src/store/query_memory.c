@@ -1,0 +1,161 @@
+#include "store/query.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "store/query_ids.h"
+
+/* Which memories an operation wants. The indexes memory_kind and memory_pinned keep these short whatever is stored. */
+
+#define PATH_MATCHES_MAX 64 /* stored paths that one wanted ending may mean */
+
+int query_ids(struct store *s, struct arena *a, const char *sql, const struct db_arg *args, size_t n, int64_t **ret, size_t *ret_n,
+	struct err *err)
+{
+	struct db_rows *r;
+	int64_t *list = NULL;
+	size_t count = 0, cap = 0;
+	int more;
+	if (db_query(store_db(s), sql, args, n, &r, err))
+		return -1;
+	while ((more = db_next(r, err)) > 0)
+		ARENA_PUSH(a, list, count, cap, db_int(r, 0));
+	db_end(r);
+	if (more < 0)
+		return -1;
+	*ret = list ? list : arena_alloc(a, sizeof(*list));
+	*ret_n = count;
+	return 0;
+}
+
+int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err)
+{
+	static const char sql[] = "SELECT f.path, mf.role, mf.size FROM memory_file mf JOIN file f ON f.id = mf.file"
+				  " WHERE mf.memory = ?1 ORDER BY CASE mf.role WHEN 1 THEN 0 ELSE 1 END, f.path LIMIT ?2";
+	struct db_rows *r;
+	struct memory_file *files = NULL;
+	size_t n = 0, cap = 0;
+	int more;
+	if (db_query(store_db(s), sql, DB_ARGS(db_i(m->id), db_i((int64_t)max)), &r, err))
+		return -1;
+	while ((more = db_next(r, err)) > 0) {
+		struct memory_file f = { .path = arena_str(a, db_text(r, 0)), .role = (enum file_role)db_int(r, 1),
+			.size = db_is_null(r, 2) ? -1 : db_int(r, 2) };
+		if (!n || strcmp(files[n - 1].path, f.path))
+			ARENA_PUSH(a, files, n, cap, f);
+	}
+	db_end(r);
+	m->files = files;
+	m->nfiles = n;
+	return more < 0 ? -1 : 0;
+}
+
+static int id_order(const void *a, const void *b)
+{
+	int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+	return (x < y) - (x > y);
+}
+
+/* Of several stored paths: newest first (ids grow with time), each once. */
+static size_t ids_settle(int64_t *ids, size_t n, size_t max)
+{
+	size_t kept = 0;
+	if (n)
+		qsort(ids, n, sizeof(*ids), id_order);
+	for (size_t i = 0; i < n && kept < max; i++)
+		if (!kept || ids[kept - 1] != ids[i])
+			ids[kept++] = ids[i];
+	return kept;
+}
+
+int query_memories_of_file(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, int64_t **ret, size_t *ret_n,
+	struct err *err)
+{
+	static const char exact[] = "SELECT id FROM file WHERE path = ?1";
+	static const char ending[] = "SELECT id FROM file WHERE path LIKE ?1 ESCAPE '\\' ORDER BY id LIMIT ?2";
+	static const char sql[] = "SELECT m.id FROM memory_file mf JOIN memory m ON m.id = mf.memory WHERE mf.file = ?1"
+				  " AND (?2 = 0 OR m.project = ?2) ORDER BY m.at DESC, m.id DESC LIMIT ?3";
+	int64_t *files, *all = NULL;
+	size_t nfiles, n = 0, cap = 0;
+	if (query_ids(s, a, exact, DB_ARGS(db_t(path)), &files, &nfiles, err))
+		return -1;
+	if (!nfiles && path[0] != '/' &&
+		query_ids(s, a, ending, DB_ARGS(db_t(query_like_ending(a, path)), db_i(PATH_MATCHES_MAX)), &files, &nfiles, err))
+		return -1;
+	for (size_t i = 0; i < nfiles; i++) {
+		int64_t *ids;
+		size_t count;
+		if (query_ids(s, a, sql, DB_ARGS(db_i(files[i]), db_i(project), db_i((int64_t)max)), &ids, &count, err))
+			return -1;
+		for (size_t k = 0; k < count; k++)
+			ARENA_PUSH(a, all, n, cap, ids[k]);
+	}
+	*ret_n = nfiles == 1 ? n : ids_settle(all, n, max);
+	*ret = all ? all : arena_alloc(a, sizeof(*all));
+	return 0;
+}
+
+/* Kinds and types by number: fact 3, note 4; preference 10, convention 12 (model/names.h). */
+_Static_assert(KIND_FACT == 3 && KIND_NOTE == 4 && FACT_PREFERENCE == 10 && FACT_CONVENTION == 12, "numbers in query_kept");
+
+int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	static const char pinned[] = "SELECT id FROM memory WHERE is_pinned = 1 AND project = ?1 AND status = 0"
+				     " ORDER BY at DESC, id DESC LIMIT ?2";
+	static const char notes[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 4 AND status = 0"
+				    " ORDER BY at DESC, id DESC LIMIT ?2";
+	static const char facts[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 3 AND type IN (10, 12) AND status = 0"
+				    " ORDER BY at DESC, id DESC LIMIT ?2";
+	static const char *const statements[] = { pinned, facts, notes };
+	const int64_t projects[] = { project, 0 };
+	int64_t *all = NULL;
+	size_t n = 0, cap = 0;
+	for (size_t i = 0; i < ARRAY_LEN(statements); i++) {
+		for (size_t p = 0; p < (project ? 2u : 1u); p++) {
+			int64_t *ids;
+			size_t count;
+			if (query_ids(s, a, statements[i], DB_ARGS(db_i(projects[p]), db_i((int64_t)max)), &ids, &count, err))
+				return -1;
+			for (size_t k = 0; k < count; k++) {
+				bool is_there = false;
+				for (size_t j = 0; j < n && !is_there; j++)
+					is_there = all[j] == ids[k];
+				if (!is_there && n < max)
+					ARENA_PUSH(a, all, n, cap, ids[k]);
+			}
+		}
+	}
+	*ret = all ? all : arena_alloc(a, sizeof(*all));
+	*ret_n = n;
+	return 0;
+}
+
+int query_recent(struct store *s, struct arena *a, const struct recent_query *q, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	static const char of_project[] = "SELECT id FROM memory WHERE project = ?1 AND kind = ?2 AND status = 0"
+					 " AND (?3 = 0 OR session IS NULL OR session <> ?3) ORDER BY at DESC, id DESC LIMIT ?4";
+	static const char of_session[] = "SELECT id FROM memory WHERE session = ?1 AND kind = ?2 AND status = 0"
+					 " ORDER BY at DESC, id DESC LIMIT ?3";
+	if (q->session)
+		return query_ids(s, a, of_session, DB_ARGS(db_i(q->session), db_i(q->kind), db_i((int64_t)q->max)), ret, ret_n, err);
+	return query_ids(s, a, of_project, DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->not_session), db_i((int64_t)q->max)),
+		ret, ret_n, err);
+}
+
+int query_page(struct store *s, struct arena *a, int64_t project, int64_t after, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	static const char sql[] = "SELECT id FROM memory WHERE id > ?1 AND (?2 = 0 OR project = ?2) ORDER BY id LIMIT ?3";
+	return query_ids(s, a, sql, DB_ARGS(db_i(after), db_i(project), db_i((int64_t)max)), ret, ret_n, err);
+}
+
+int query_sample(struct store *s, struct arena *a, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	static const char count[] = "SELECT max(id) FROM memory";
+	static const char sql[] = "SELECT id FROM memory WHERE id % ?1 = 0 AND session IS NOT NULL ORDER BY id LIMIT ?2";
+	int64_t last;
+	if (db_one(store_db(s), count, NULL, 0, 0, &last, err))
+		return -1;
+	int64_t step = MAX(last / (int64_t)MAX(max, (size_t)1), (int64_t)1);
+	return query_ids(s, a, sql, DB_ARGS(db_i(step), db_i((int64_t)max)), ret, ret_n, err);
+}
