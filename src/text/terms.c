@@ -305,7 +305,7 @@ static size_t count_parts(const struct part *parts, size_t n, size_t from, size_
 static void emit_inner(struct analyser *an, const struct part *parts, size_t n, size_t at, size_t end)
 {
 	static const char *const joins[] = {"/\\@", "/\\@."};
-	size_t from = parts[at].from, before = end;
+	size_t from = parts[at].from, before = 0;
 	for (size_t level = 0; level < ARRAY_LEN(joins); level++) {
 		char join = from > parts[0].from ? an->units[from - 1].join : '/';
 		if (join == '\0' || !strchr(joins[level], join))

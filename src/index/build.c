@@ -1,0 +1,321 @@
+#include "index/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "index/writer.h"
+#include "text/hash.h"
+
+#define POSITION_MASK (((uint32_t)1 << 29) - 1)
+#define NO_POSITION POSITION_MASK
+#define FIELD_SHIFT 29
+
+struct occurrence {
+	uint32_t term, doc, place; /* field above, position below */
+};
+
+struct entry {
+	uint32_t key;   /* offset in keys: stem, then word */
+	uint32_t count; /* occurrences; then where they start */
+	uint8_t stem_len, word_len;
+	bool has_positions;
+};
+
+struct builder {
+	struct analyser *an;
+	struct buf keys;
+	struct entry *entries;
+	size_t nentries, entries_cap;
+	uint32_t *table; /* entry + 1 by hash */
+	size_t table_size;
+	struct occurrence *occurrences;
+	size_t noccurrences, occurrences_cap;
+	/* The document in hand. */
+	uint32_t doc, base, words, last_position;
+	enum field field;
+	/* The word whose stem may still come. */
+	bool has_word;
+	char word[TERM_MAX], stem[TERM_MAX];
+	size_t word_len, stem_len;
+	uint32_t word_position;
+};
+
+struct builder *builder_new(void)
+{
+	struct builder *b = mem_alloc(sizeof(*b));
+	b->an = analyser_new();
+	return b;
+}
+
+static void forget_batch(struct builder *b)
+{
+	buf_done(&b->keys);
+	free(b->entries);
+	free(b->table);
+	free(b->occurrences);
+	b->entries = NULL;
+	b->table = NULL;
+	b->occurrences = NULL;
+	b->nentries = b->entries_cap = b->table_size = b->noccurrences = b->occurrences_cap = 0;
+}
+
+void builder_free(struct builder *b)
+{
+	if (!b)
+		return;
+	forget_batch(b);
+	analyser_free(b->an);
+	free(b);
+}
+
+static struct str stem_str(const struct builder *b, const struct entry *e)
+{
+	return (struct str){b->keys.data + e->key, e->stem_len};
+}
+
+static struct str word_str(const struct builder *b, const struct entry *e)
+{
+	return (struct str){b->keys.data + e->key + e->stem_len, e->word_len};
+}
+
+static uint64_t key_hash(struct str stem, struct str word)
+{
+	return hash64(stem.p, stem.n) * 31 + hash64(word.p, word.n);
+}
+
+static void grow_table(struct builder *b)
+{
+	size_t size = b->table_size ? b->table_size * 2 : 1024;
+	free(b->table);
+	b->table = mem_alloc(size * sizeof(*b->table));
+	b->table_size = size;
+	for (size_t i = 0; i < b->nentries; i++) {
+		uint64_t h = key_hash(stem_str(b, &b->entries[i]), word_str(b, &b->entries[i]));
+		size_t s = h & (size - 1);
+		while (b->table[s])
+			s = (s + 1) & (size - 1);
+		b->table[s] = (uint32_t)i + 1;
+	}
+}
+
+static uint32_t entry_of(struct builder *b, struct str stem, struct str word, bool has_positions)
+{
+	if ((b->nentries + 1) * 2 > b->table_size)
+		grow_table(b);
+	size_t s = key_hash(stem, word) & (b->table_size - 1);
+	for (; b->table[s]; s = (s + 1) & (b->table_size - 1)) {
+		const struct entry *e = &b->entries[b->table[s] - 1];
+		if (str_eq(stem_str(b, e), stem) && str_eq(word_str(b, e), word))
+			return b->table[s] - 1;
+	}
+	MEM_GROW(b->entries, b->entries_cap, b->nentries + 1);
+	b->entries[b->nentries] = (struct entry){.key = (uint32_t)b->keys.len, .stem_len = (uint8_t)stem.n,
+		.word_len = (uint8_t)word.n, .has_positions = has_positions};
+	buf_add(&b->keys, stem.p, stem.n);
+	buf_add(&b->keys, word.p, word.n);
+	b->table[s] = (uint32_t)++b->nentries;
+	return (uint32_t)b->nentries - 1;
+}
+
+static void add_occurrence(struct builder *b, uint32_t term, uint32_t position)
+{
+	MEM_GROW(b->occurrences, b->occurrences_cap, b->noccurrences + 1);
+	b->occurrences[b->noccurrences++] =
+		(struct occurrence){term, b->doc, (uint32_t)b->field << FIELD_SHIFT | position};
+	b->entries[term].count++;
+}
+
+static void finish_word(struct builder *b)
+{
+	if (!b->has_word)
+		return;
+	b->has_word = false;
+	struct str word = {b->word, b->word_len};
+	struct str stem = b->stem_len ? (struct str){b->stem, b->stem_len} : word;
+	bool is_stop = term_is_stop_word(word.p, word.n);
+	uint32_t position = b->base + b->word_position;
+	add_occurrence(b, entry_of(b, stem, word, !is_stop), is_stop ? NO_POSITION : position);
+	if (is_stop)
+		return;
+	b->words++; /* fields are short enough for every position to fit */
+	b->last_position = MAX(b->last_position, position);
+}
+
+static void take_term(void *ctx, const struct term *t)
+{
+	struct builder *b = ctx;
+	if (t->form == TERM_STEM) {
+		memcpy(b->stem, t->text, t->len);
+		b->stem_len = t->len;
+		return;
+	}
+	finish_word(b);
+	if (t->form == TERM_WHOLE) {
+		char marked[KEY_MAX] = {WHOLE_MARK};
+		memcpy(marked + 1, t->text, t->len);
+		struct str whole = {marked, t->len + 1u};
+		add_occurrence(b, entry_of(b, whole, whole, false), NO_POSITION);
+		return;
+	}
+	b->has_word = true;
+	memcpy(b->word, t->text, t->len);
+	b->word_len = t->len;
+	b->stem_len = 0;
+	b->word_position = t->position;
+}
+
+static enum language language_of(const struct doc *d)
+{
+	return text_language(d->body.n ? d->body : d->title);
+}
+
+static void take_doc(struct builder *b, const struct doc *d, uint32_t n, struct doc_row *row)
+{
+	const struct str fields[FIELD_COUNT] = {d->title, d->body, d->rest};
+	enum language lang = language_of(d);
+	b->doc = n;
+	b->base = b->words = b->last_position = 0;
+	for (int f = 0; f < FIELD_COUNT; f++) {
+		struct str text = fields[f];
+		if (text.n == 0)
+			continue;
+		if (text.n > FIELD_MAX)
+			text.n = utf8_cut(text.p, text.n, FIELD_MAX);
+		b->field = (enum field)f;
+		analyser_run_as(b->an, text, lang, take_term, b);
+		finish_word(b);
+		if (b->last_position + POSITION_GAP > b->base)
+			b->base = b->last_position + POSITION_GAP;
+	}
+	row->id = d->id;
+	row->columns = d->columns;
+	row->length = length_code(b->words);
+	row->position_bits = (uint8_t)bits_width(b->last_position);
+}
+
+/* Postings of the term in hand. */
+struct list {
+	uint32_t *docs, *positions;
+	uint8_t *codes;
+	uint16_t *counts;
+	size_t n, docs_cap, codes_cap, counts_cap, npositions, positions_cap;
+};
+
+static void list_done(struct list *l)
+{
+	free(l->docs);
+	free(l->positions);
+	free(l->codes);
+	free(l->counts);
+}
+
+static void add_posting(struct list *l, const struct occurrence *o, size_t n)
+{
+	unsigned by_field[FIELD_COUNT] = {0};
+	size_t first = l->npositions;
+	MEM_GROW(l->positions, l->positions_cap, l->npositions + n);
+	for (size_t i = 0; i < n; i++) {
+		uint32_t position = o[i].place & POSITION_MASK;
+		by_field[o[i].place >> FIELD_SHIFT]++;
+		if (position != NO_POSITION && l->npositions - first < POSITIONS_MAX)
+			l->positions[l->npositions++] = position;
+	}
+	size_t count = l->npositions - first;
+	uint8_t code = code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY], by_field[FIELD_REST]);
+	MEM_GROW(l->docs, l->docs_cap, l->n + 1);
+	MEM_GROW(l->codes, l->codes_cap, l->n + 1);
+	MEM_GROW(l->counts, l->counts_cap, l->n + 1);
+	l->docs[l->n] = o->doc;
+	l->codes[l->n] = code;
+	l->counts[l->n++] = (uint16_t)count;
+}
+
+static void write_term(const struct builder *b, struct segment_writer *w, const struct entry *e, struct list *l)
+{
+	const struct occurrence *o = b->occurrences + e->count, *end = o;
+	l->n = l->npositions = 0;
+	while (end < b->occurrences + b->noccurrences && end->term == o->term)
+		end++;
+	for (const struct occurrence *next; o < end; o = next) {
+		for (next = o; next < end && next->doc == o->doc;)
+			next++;
+		add_posting(l, o, (size_t)(next - o));
+	}
+	writer_add(w, &(struct term_postings){.stem = stem_str(b, e), .word = word_str(b, e), .has_positions = e->has_positions,
+		.n = l->n, .docs = l->docs, .codes = l->codes, .counts = l->counts, .positions = l->positions});
+}
+
+/* Counting sort by term; documents and positions keep their order. Leaves in each entry's count where its own start. */
+static void sort_occurrences(struct builder *b)
+{
+	struct occurrence *sorted = mem_resize(NULL, MAX(b->noccurrences, (size_t)1) * sizeof(*sorted));
+	uint32_t *next = mem_alloc((b->nentries + 1) * sizeof(*next));
+	uint32_t at = 0;
+	for (size_t i = 0; i < b->nentries; i++) {
+		uint32_t count = b->entries[i].count;
+		b->entries[i].count = next[i] = at;
+		at += count;
+	}
+	for (size_t i = 0; i < b->noccurrences; i++)
+		sorted[next[b->occurrences[i].term]++] = b->occurrences[i];
+	free(next);
+	free(b->occurrences);
+	b->occurrences = sorted;
+	b->occurrences_cap = b->noccurrences;
+}
+
+static int compare_entries(const void *x, const void *y, void *ctx)
+{
+	const struct builder *b = ctx;
+	const struct entry *a = x, *c = y;
+	return key_compare(stem_str(b, a), word_str(b, a), stem_str(b, c), word_str(b, c));
+}
+
+static int compare_docs(const void *x, const void *y)
+{
+	const struct doc *const *a = x, *const *b = y;
+	if ((*a)->id != (*b)->id)
+		return (*a)->id < (*b)->id ? -1 : 1;
+	return (*a > *b) - (*a < *b); /* later ones come later */
+}
+
+/* Pointers to the documents, ascending by id, each id once. */
+static const struct doc **sort_docs(const struct doc *docs, size_t n, size_t *ret_n)
+{
+	const struct doc **order = mem_alloc((n + 1) * sizeof(*order));
+	size_t kept = 0;
+	for (size_t i = 0; i < n; i++)
+		order[i] = &docs[i];
+	qsort(order, n, sizeof(*order), compare_docs);
+	for (size_t i = 0; i < n; i++) {
+		if (kept && order[kept - 1]->id == order[i]->id)
+			kept--;
+		order[kept++] = order[i];
+	}
+	*ret_n = kept;
+	return order;
+}
+
+struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
+{
+	const struct doc **order = sort_docs(docs, n, &n);
+	struct doc_row *rows = mem_alloc((n + 1) * sizeof(*rows));
+	for (size_t i = 0; i < n; i++)
+		take_doc(b, order[i], (uint32_t)i, &rows[i]);
+	sort_occurrences(b);
+	/* The hash table points at entries by number: from here on it is not needed, and entries may move. */
+	qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
+	struct segment_writer *w = writer_new(-1, rows, n);
+	struct list l = {0};
+	for (size_t i = 0; i < b->nentries; i++)
+		write_term(b, w, &b->entries[i], &l);
+	list_done(&l);
+	struct buf image = {0};
+	uint64_t len;
+	writer_end(w, &image, &len, NULL);
+	free(rows);
+	free(order);
+	forget_batch(b);
+	return segment_of_memory(&image);
+}

@@ -1,0 +1,38 @@
+#include "index/codec.h"
+
+void varint_put(struct buf *b, uint64_t v)
+{
+	char bytes[10];
+	size_t n = 0;
+	for (; v >= 128; v >>= 7)
+		bytes[n++] = (char)(v | 128);
+	bytes[n++] = (char)v;
+	buf_add(b, bytes, n);
+}
+
+void fixed_put(struct buf *b, uint64_t v, unsigned bytes)
+{
+	char out[8];
+	for (unsigned i = 0; i < bytes; i++, v >>= 8)
+		out[i] = (char)v;
+	buf_add(b, out, bytes);
+}
+
+void bits_put(struct bits_out *b, uint64_t v, unsigned width)
+{
+	b->held |= v << b->n;
+	b->n += width;
+	while (b->n >= 8) {
+		buf_char(b->out, (char)b->held);
+		b->held >>= 8;
+		b->n -= 8;
+	}
+}
+
+void bits_flush(struct bits_out *b)
+{
+	if (b->n > 0)
+		buf_char(b->out, (char)b->held);
+	b->held = 0;
+	b->n = 0;
+}

@@ -1,0 +1,376 @@
+/* The writer's side: opening, putting, removing, flushing, merging. */
+
+#include "index/index.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/mem.h"
+#include "index/manifest.h"
+#include "index/merge.h"
+#include "index/snapshot.h"
+#include "text/hash.h"
+
+#define TAIL_FANOUT 8u               /* so many small segments of the tail become one */
+#define TAIL_BYTES_MAX (2u << 20)    /* then the tail wants to be flushed */
+#define TAIL_DOCS_MAX 8192u
+#define MERGE_RATIO 2u               /* a segment at most so many times larger than what is being written joins it */
+#define SEGMENT_DOCS_MAX 1000000u    /* larger ones are left alone unless documents were removed */
+#define DEAD_SHARE 4u                /* a segment of which one in so many is removed is rewritten */
+
+static struct snapshot *snapshot_new(struct index *ix)
+{
+	struct snapshot *s = mem_alloc(sizeof(*s));
+	pthread_mutex_lock(&ix->lock);
+	ix->snapshots++;
+	pthread_mutex_unlock(&ix->lock);
+	s->refs = 1;
+	s->nslots = 1;
+	s->views = mem_alloc(sizeof(*s->views));
+	s->session_words = mem_alloc(sizeof(*s->session_words));
+	s->session_docs = mem_alloc(sizeof(*s->session_docs));
+	return s;
+}
+
+static bool is_ours(const char *name)
+{
+	return str_starts(name, "segment-") || !strcmp(name, MANIFEST_NAME) || !strcmp(name, MANIFEST_NAME ".tmp");
+}
+
+static bool is_listed(const struct snapshot *s, const char *name)
+{
+	if (!strcmp(name, MANIFEST_NAME))
+		return s->n > 0;
+	for (size_t i = 0; i < s->n; i++)
+		if (s->views[i].seg->name && !strcmp(s->views[i].seg->name, name))
+			return true;
+	return false;
+}
+
+/* Unlinks what an interrupted flush or a damaged index left. */
+static void remove_unlisted(const char *dir, const struct snapshot *s)
+{
+	AUTO(arena_done) struct arena a = {0};
+	char **names;
+	size_t n;
+	if (file_list(&a, dir, &names, &n, NULL) != 0)
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (is_ours(names[i]) && !is_listed(s, names[i]))
+			unlink(path_join(&a, dir, names[i]));
+}
+
+static int load_segment(struct index *ix, struct snapshot *s, const struct manifest_entry *e, struct err *err)
+{
+	AUTO(arena_done) struct arena a = {0};
+	char name[SEGMENT_NAME_MAX];
+	struct segment *seg;
+	segment_name(e->number, name);
+	if (segment_map(path_join(&a, ix->dir, name), e->len, &e->hash, &seg, err) != 0)
+		return -1;
+	snapshot_add(ix, s, seg);
+	for (uint32_t i = 0; i < e->ndead; i++) {
+		if (e->dead[i] >= seg->t.docs)
+			return err_set(err, ERR_IO, "the index is damaged");
+		snapshot_remove_at(ix, s, s->n - 1, e->dead[i]);
+	}
+	return 0;
+}
+
+static int load(struct index *ix, struct err *err)
+{
+	AUTO(arena_done) struct arena a = {0};
+	struct manifest m;
+	if (manifest_read(&a, ix->dir, &m, err) != 0)
+		return -1;
+	struct snapshot *s = snapshot_copy(ix, m.n);
+	for (size_t i = 0; i < m.n; i++) {
+		if (load_segment(ix, s, &m.entries[i], err) != 0) {
+			snapshot_leave(ix, s);
+			return -1;
+		}
+	}
+	snapshot_publish(ix, s);
+	ix->seq = ix->flushed_seq = m.seq;
+	ix->next_file = m.next_file;
+	ix->is_changed = false;
+	return 0;
+}
+
+int index_open(const char *dir, struct index **ret, bool *ret_needs_rebuild, struct err *err)
+{
+	if (file_mkdirs(dir, 0700, err) != 0)
+		return -1;
+	struct index *ix = mem_alloc(sizeof(*ix));
+	ix->dir = mem_strdup(dir);
+	pthread_mutex_init(&ix->lock, NULL);
+	pthread_cond_init(&ix->left, NULL);
+	ix->builder = builder_new();
+	ix->nslots = 1;
+	MEM_GROW(ix->slot_sessions, ix->slot_sessions_cap, 1);
+	ix->slot_sessions[0] = 0;
+	ix->current = snapshot_new(ix);
+	*ret_needs_rebuild = load(ix, NULL) != 0;
+	if (*ret_needs_rebuild || ix->current->n)
+		remove_unlisted(dir, ix->current);
+	*ret = ix;
+	return 0;
+}
+
+void index_close(struct index *ix)
+{
+	if (!ix)
+		return;
+	snapshot_leave(ix, ix->current);
+	builder_free(ix->builder);
+	pthread_mutex_destroy(&ix->lock);
+	pthread_cond_destroy(&ix->left);
+	free(ix->slot_sessions);
+	free(ix->slot_table);
+	free(ix->dir);
+	free(ix);
+}
+
+uint64_t index_seq(const struct index *ix)
+{
+	return __atomic_load_n(&ix->seq, __ATOMIC_RELAXED);
+}
+
+void index_set_seq(struct index *ix, uint64_t seq)
+{
+	__atomic_store_n(&ix->seq, seq, __ATOMIC_RELAXED);
+}
+
+/* The youngest segments of the tail that are of one size become one: putting single documents stays cheap. */
+static void merge_tail(struct index *ix, struct snapshot *s)
+{
+	for (;;) {
+		size_t first = s->n;
+		uint32_t limit = s->views[s->n - 1].seg->t.docs * TAIL_FANOUT;
+		while (first > 0 && !s->views[first - 1].seg->name && s->views[first - 1].seg->t.docs < limit)
+			first--;
+		size_t n = s->n - first;
+		if (n < TAIL_FANOUT)
+			return;
+		struct merge_source *sources = mem_alloc(n * sizeof(*sources));
+		bool *gone = mem_alloc(s->n);
+		for (size_t i = 0; i < n; i++) {
+			const struct view *v = &s->views[first + i];
+			sources[i] = (struct merge_source){v->seg, v->dead ? v->dead->bits : NULL};
+			gone[first + i] = true;
+		}
+		struct buf image = {0};
+		uint64_t len;
+		uint32_t docs;
+		merge_segments(sources, n, -1, &image, &len, &docs, NULL);
+		snapshot_replace(ix, s, gone, docs ? segment_of_memory(&image) : NULL);
+		free(sources);
+		free(gone);
+		if (s->n == 0)
+			return;
+	}
+}
+
+static size_t text_bytes(const struct doc *d)
+{
+	return d->title.n + d->body.n + d->rest.n;
+}
+
+static void put_batch(struct index *ix, const struct doc *docs, size_t n)
+{
+	struct segment *seg = builder_run(ix->builder, docs, n);
+	struct snapshot *s = snapshot_copy(ix, 1);
+	for (size_t i = 0; i < n; i++)
+		snapshot_remove(ix, s, docs[i].id);
+	snapshot_add(ix, s, seg);
+	snapshot_publish(ix, s);
+	s = snapshot_copy(ix, 1);
+	merge_tail(ix, s);
+	snapshot_publish(ix, s);
+}
+
+int index_put(struct index *ix, const struct doc *docs, size_t n, struct err *err)
+{
+	for (size_t i = 0; i < n; i++)
+		if (DOC_CLASS(docs[i].id) >= CLASS_COUNT)
+			return err_set(err, ERR_INTERNAL, "a document of class %d was put into the index",
+				(int)DOC_CLASS(docs[i].id));
+	for (size_t i = 0; i < n;) {
+		size_t first = i, bytes = 0;
+		do
+			bytes += text_bytes(&docs[i++]);
+		while (i < n && bytes + text_bytes(&docs[i]) < BUILD_BYTES_MAX);
+		put_batch(ix, docs + first, i - first);
+	}
+	return 0;
+}
+
+int index_remove(struct index *ix, const doc_id *ids, size_t n, struct err *err)
+{
+	struct snapshot *s = snapshot_copy(ix, 0);
+	for (size_t i = 0; i < n; i++)
+		snapshot_remove(ix, s, ids[i]);
+	snapshot_publish(ix, s);
+	return 0;
+}
+
+/* Which views the next file is made of: the tail, those with too many removed (all with any when purging), and those that are not much larger. */
+static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
+{
+	size_t n = 0;
+	uint64_t docs = 0;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct view *v = &s->views[i];
+		uint32_t dead = v->dead ? v->dead->n : 0;
+		chosen[i] = !v->seg->name || (purge && dead) || dead > v->seg->t.docs / DEAD_SHARE;
+		n += chosen[i];
+		docs += chosen[i] ? v->seg->t.docs - dead : 0;
+	}
+	for (bool is_more = n > 0; is_more;) {
+		is_more = false;
+		for (size_t i = 0; i < s->n; i++) {
+			uint32_t size = s->views[i].seg->t.docs;
+			if (chosen[i] || size > docs * MERGE_RATIO || size > SEGMENT_DOCS_MAX)
+				continue;
+			chosen[i] = is_more = true;
+			docs += size;
+			n++;
+		}
+	}
+	return n;
+}
+
+static int write_merged(struct index *ix, const struct merge_source *sources, size_t n, struct segment **ret, struct err *err)
+{
+	AUTO(arena_done) struct arena a = {0};
+	char name[SEGMENT_NAME_MAX];
+	uint64_t len;
+	uint32_t docs;
+	segment_name(ix->next_file, name);
+	const char *path = path_join(&a, ix->dir, name);
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
+	int result = merge_segments(sources, n, fd, NULL, &len, &docs, err);
+	if (result == 0 && docs && fsync(fd) != 0)
+		result = err_set(err, ERR_IO, "cannot synchronise '%s': %s", path, strerror(errno));
+	close(fd);
+	*ret = NULL;
+	if (result == 0 && docs)
+		result = segment_map(path, len, NULL, ret, err);
+	if (!*ret)
+		unlink(path);
+	ix->next_file++;
+	return result;
+}
+
+/* Unlinks the files of the views that are gone; when purging their content is overwritten once the last reader has left. */
+static void unlink_gone(struct index *ix, const struct snapshot *old, const bool *gone, bool purge)
+{
+	AUTO(arena_done) struct arena a = {0};
+	for (size_t i = 0; i < old->n; i++) {
+		struct segment *seg = old->views[i].seg;
+		if (!gone[i] || !seg->name)
+			continue;
+		const char *path = path_join(&a, ix->dir, seg->name);
+		if (purge)
+			seg->wipe_fd = open(path, O_WRONLY | O_CLOEXEC);
+		unlink(path);
+	}
+}
+
+/* Nobody may still see what was forgotten, and its memory and files are to be overwritten: wait for the searches under way. */
+static void wait_for_readers(struct index *ix)
+{
+	pthread_mutex_lock(&ix->lock);
+	while (ix->snapshots > 1)
+		pthread_cond_wait(&ix->left, &ix->lock);
+	pthread_mutex_unlock(&ix->lock);
+}
+
+static int rewrite(struct index *ix, const bool *chosen, size_t n, bool purge, struct err *err)
+{
+	struct snapshot *old = snapshot_take(ix), *s = NULL;
+	struct merge_source *sources = mem_alloc((n + 1) * sizeof(*sources));
+	struct segment *merged = NULL;
+	size_t k = 0;
+	for (size_t i = 0; i < old->n; i++)
+		if (chosen[i])
+			sources[k++] = (struct merge_source){old->views[i].seg,
+				old->views[i].dead ? old->views[i].dead->bits : NULL};
+	int result = n ? write_merged(ix, sources, n, &merged, err) : 0;
+	uint64_t seq = index_seq(ix);
+	if (result == 0) {
+		s = snapshot_copy(ix, 1);
+		snapshot_replace(ix, s, chosen, merged);
+		result = manifest_write(ix->dir, s, seq, ix->next_file, err);
+	}
+	if (result == 0) {
+		snapshot_publish(ix, s);
+		unlink_gone(ix, old, chosen, purge);
+		ix->flushed_seq = seq;
+		ix->is_changed = false;
+	} else if (s) {
+		snapshot_leave(ix, s);
+	}
+	free(sources);
+	snapshot_leave(ix, old);
+	return result;
+}
+
+int index_flush(struct index *ix, bool purge, struct err *err)
+{
+	const struct snapshot *s = ix->current; /* only we replace it */
+	bool *chosen = mem_alloc(s->n + 1);
+	size_t n = choose(s, purge, chosen);
+	int result = 0;
+	if (n || ix->is_changed || index_seq(ix) != ix->flushed_seq)
+		result = rewrite(ix, chosen, n, purge, err);
+	free(chosen);
+	if (purge && result == 0)
+		wait_for_readers(ix);
+	return result;
+}
+
+int index_clear(struct index *ix, struct err *err)
+{
+	snapshot_publish(ix, snapshot_new(ix));
+	remove_unlisted(ix->dir, ix->current);
+	index_set_seq(ix, 0);
+	ix->flushed_seq = 0;
+	ix->is_changed = false;
+	wait_for_readers(ix);
+	return dir_sync(ix->dir, err);
+}
+
+void index_stats(const struct index *cix, struct index_stats *ret)
+{
+	struct index *ix = (struct index *)(uintptr_t)cix; /* the lock is ours to take */
+	struct snapshot *s = snapshot_take(ix);
+	*ret = (struct index_stats){0};
+	for (size_t i = 0; i < s->n; i++) {
+		const struct view *v = &s->views[i];
+		uint32_t dead = v->dead ? v->dead->n : 0;
+		ret->docs += v->seg->t.docs - dead;
+		ret->removed += dead;
+		if (v->seg->name) {
+			ret->segments++;
+			ret->bytes += v->seg->len;
+		} else {
+			ret->tail_docs += v->seg->t.docs;
+			ret->tail_bytes += v->seg->len;
+		}
+	}
+	snapshot_leave(ix, s);
+}
+
+bool index_wants_flush(const struct index *ix)
+{
+	struct index_stats s;
+	index_stats(ix, &s);
+	return s.tail_bytes > TAIL_BYTES_MAX || s.tail_docs > TAIL_DOCS_MAX || s.removed > s.docs / DEAD_SHARE + TAIL_DOCS_MAX;
+}

@@ -1,0 +1,172 @@
+#include "index/match.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+
+#define WINDOW 8192u
+
+double bm25_idf(uint64_t docs, uint64_t df)
+{
+	return log(1 + ((double)docs - (double)MIN(df, docs) + 0.5) / ((double)df + 0.5));
+}
+
+struct ref_list {
+	struct ref *items;
+	size_t n, cap;
+};
+
+static void add_ref(struct arena *a, struct ref_list *l, const struct term_cursor *c, bool is_exact)
+{
+	struct ref ref = {c->ref, is_exact};
+	ARENA_PUSH(a, l->items, l->n, l->cap, ref);
+}
+
+static void add_forms(struct arena *a, struct ref_list *l, const struct segment *seg, const struct query_word *w, size_t stem,
+	bool exact_only)
+{
+	struct term_cursor c;
+	bool is_there = term_cursor_seek(&c, seg, w->stems[stem]);
+	while (is_there) {
+		bool is_exact = str_eq((struct str){c.word, c.word_len}, w->word);
+		if (is_exact || !exact_only)
+			add_ref(a, l, &c, is_exact);
+		is_there = term_cursor_next(&c) && str_eq((struct str){c.stem, c.stem_len}, w->stems[stem]);
+	}
+}
+
+size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w, bool exact_only, struct ref **ret)
+{
+	struct ref_list l = {0};
+	for (size_t i = 0; i < w->nstems && !w->is_whole; i++)
+		add_forms(a, &l, seg, w, i, exact_only);
+	if (!exact_only && !w->is_part) {
+		char marked[KEY_MAX] = {WHOLE_MARK};
+		struct term_cursor c;
+		memcpy(marked + 1, w->word.p, w->word.n);
+		if (term_cursor_seek(&c, seg, (struct str){marked, w->word.n + 1}))
+			add_ref(a, &l, &c, true);
+	}
+	*ret = l.items;
+	return l.n;
+}
+
+static void fill_code_weights(float weights[CODE_COUNT])
+{
+	const struct code_info *codes = code_table();
+	for (int i = 0; i < CODE_COUNT; i++)
+		weights[i] = (float)(codes[i].title * index_weights.title + codes[i].body * index_weights.body +
+			codes[i].rest * index_weights.rest);
+}
+
+static void list_room(struct run *r, struct list *l)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < l->nrefs; i++)
+		most += l->refs[i].term.df;
+	l->docs = arena_alloc(r->scratch, (most + 1) * sizeof(*l->docs));
+	l->tf = arena_alloc(r->scratch, (most + 1) * sizeof(*l->tf));
+	l->exact = arena_alloc(r->scratch, most + 1);
+}
+
+static void gather_one(const struct view *v, struct list *l, const float weights[CODE_COUNT])
+{
+	struct postings p;
+	const float factor = l->refs[0].is_exact ? 1.0f : (float)index_weights.form;
+	postings_start(&p, v->seg, &l->refs[0].term);
+	while (postings_next(&p)) {
+		for (uint32_t i = 0; i < p.n; i++) {
+			if (view_is_dead(v, p.docs[i]))
+				continue;
+			l->docs[l->n] = p.docs[i];
+			l->tf[l->n] = factor * weights[p.codes[i]];
+			l->exact[l->n++] = l->refs[0].is_exact;
+		}
+	}
+}
+
+struct window {
+	float tf[WINDOW];
+	uint8_t exact[WINDOW];
+	uint64_t touched[WINDOW / 64];
+};
+
+/* Adds the postings of one form that lie in [start, start + WINDOW); `i` is the cursor in the block in hand. */
+static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start, const float weights[CODE_COUNT], bool is_exact)
+{
+	const float factor = is_exact ? 1.0f : (float)index_weights.form;
+	while (p->n) {
+		for (; *i < p->n; ++*i) {
+			uint32_t at = p->docs[*i] - start;
+			if (at >= WINDOW)
+				return;
+			w->tf[at] += factor * weights[p->codes[*i]];
+			w->exact[at] |= is_exact;
+			w->touched[at / 64] |= (uint64_t)1 << (at % 64);
+		}
+		*i = 0;
+		postings_next(p);
+	}
+}
+
+static void empty_window(struct window *w, const struct view *v, struct list *l, uint32_t start)
+{
+	for (uint32_t word = 0; word < WINDOW / 64; word++) {
+		for (; w->touched[word]; w->touched[word] &= w->touched[word] - 1) {
+			uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(w->touched[word]);
+			if (!view_is_dead(v, start + at)) {
+				l->docs[l->n] = start + at;
+				l->tf[l->n] = w->tf[at];
+				l->exact[l->n++] = w->exact[at];
+			}
+			w->tf[at] = 0;
+			w->exact[at] = 0;
+		}
+	}
+}
+
+/* Several forms: summed in windows of documents. */
+static void gather_forms(struct run *r, const struct view *v, struct list *l, const float weights[CODE_COUNT])
+{
+	struct postings *p = arena_alloc(r->scratch, l->nrefs * sizeof(*p));
+	uint32_t *at = arena_alloc(r->scratch, l->nrefs * sizeof(*at));
+	struct window *w = arena_alloc(r->scratch, sizeof(*w));
+	for (size_t i = 0; i < l->nrefs; i++) {
+		postings_start(&p[i], v->seg, &l->refs[i].term);
+		postings_next(&p[i]);
+	}
+	for (;;) {
+		uint32_t first = UINT32_MAX;
+		for (size_t i = 0; i < l->nrefs; i++)
+			if (p[i].n)
+				first = MIN(first, p[i].docs[at[i]]);
+		if (first == UINT32_MAX)
+			return;
+		uint32_t start = first / 64 * 64;
+		for (size_t i = 0; i < l->nrefs; i++)
+			add_window(w, &p[i], &at[i], start, weights, l->refs[i].is_exact);
+		empty_window(w, v, l, start);
+	}
+}
+
+void match_run(struct run *r)
+{
+	float weights[CODE_COUNT];
+	fill_code_weights(weights);
+	r->lists = arena_alloc(r->scratch, (r->snap->n * r->ngroups + 1) * sizeof(*r->lists));
+	for (size_t v = 0; v < r->snap->n; v++) {
+		for (size_t g = 0; g < r->ngroups; g++) {
+			struct list *l = run_list(r, v, g);
+			l->nrefs = match_refs(r->scratch, r->snap->views[v].seg, r->groups[g].word, false, &l->refs);
+			list_room(r, l);
+			if (l->nrefs == 1)
+				gather_one(&r->snap->views[v], l, weights);
+			else if (l->nrefs > 1)
+				gather_forms(r, &r->snap->views[v], l, weights);
+			r->groups[g].df += l->n;
+		}
+	}
+	for (size_t g = 0; g < r->ngroups; g++)
+		r->groups[g].idf = bm25_idf(r->docs, r->groups[g].df);
+}

@@ -1,0 +1,73 @@
+#ifndef INDEX_MATCH_H
+#define INDEX_MATCH_H
+
+#include "index/postings.h"
+#include "index/query_parts.h"
+#include "index/snapshot.h"
+#include "index/weights.h"
+
+/*
+ * A search under way: for each scored word of the question (a group: all its forms) and each segment, the live documents
+ * that hold it. All memory is the run's scratch arena.
+ */
+
+struct ref {
+	struct term_ref term;
+	bool is_exact; /* the word itself, not another form of its stem */
+};
+
+/* Documents of one segment that hold one group (or one pair), ascending. */
+struct list {
+	uint32_t n, at; /* at: cursor of whoever walks it */
+	uint32_t *docs;
+	float *tf;      /* occurrences, weighted by field and form */
+	uint8_t *exact; /* NULL for pairs */
+	struct ref *refs;
+	size_t nrefs;
+};
+
+struct group {
+	const struct query_word *word;
+	uint64_t df;
+	double idf, session_idf;
+};
+
+struct pair {
+	uint32_t a, b; /* groups */
+	uint64_t df;
+	double idf, session_idf;
+};
+#define PAIRS_MAX 256
+
+struct run {
+	struct snapshot *snap;
+	const struct search *in;
+	struct arena *scratch;
+	struct group groups[QUERY_TERMS_MAX];
+	size_t ngroups;
+	struct list *lists;      /* [view][group] */
+	struct pair pairs[PAIRS_MAX];
+	size_t npairs;
+	struct list *pair_lists; /* [view][pair] */
+	float *session_scores;   /* by slot */
+	uint64_t docs;           /* live ones */
+};
+
+/* Finds the posting lists of a word in one segment: the forms of each of its stems, and the whole of that name. */
+size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w, bool exact_only, struct ref **ret);
+/* Fills groups (with df and idf) and lists. */
+void match_run(struct run *r);
+
+static inline struct list *run_list(const struct run *r, size_t view, size_t group)
+{
+	return &r->lists[view * r->ngroups + group];
+}
+
+static inline struct list *run_pair_list(const struct run *r, size_t view, size_t pair)
+{
+	return &r->pair_lists[view * r->npairs + pair];
+}
+
+double bm25_idf(uint64_t docs, uint64_t df);
+
+#endif

@@ -1,0 +1,214 @@
+#include "index/pairs.h"
+
+#include <stdlib.h>
+
+#include "base/mem.h"
+
+/* Reads positions of a group's forms, documents ascending. */
+struct reader {
+	struct postings *forms;
+	size_t n;
+	uint32_t *positions;
+	size_t npositions;
+};
+
+static void reader_start(struct run *r, struct reader *rd, const struct segment *seg, const struct list *l)
+{
+	rd->forms = arena_alloc(r->scratch, (l->nrefs + 1) * sizeof(*rd->forms));
+	rd->positions = arena_alloc(r->scratch, (l->nrefs + 1) * POSITIONS_MAX * sizeof(*rd->positions));
+	rd->n = 0;
+	for (size_t i = 0; i < l->nrefs; i++)
+		if (l->refs[i].term.has_positions)
+			postings_start(&rd->forms[rd->n++], seg, &l->refs[i].term);
+}
+
+static void sort_positions(uint32_t *p, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		for (size_t k = i; k > 0 && p[k - 1] > p[k]; k--) {
+			uint32_t t = p[k];
+			p[k] = p[k - 1];
+			p[k - 1] = t;
+		}
+}
+
+static void reader_at(struct reader *rd, uint32_t doc)
+{
+	size_t holders = 0;
+	rd->npositions = 0;
+	for (size_t i = 0; i < rd->n; i++) {
+		int at = postings_find(&rd->forms[i], doc);
+		if (at < 0)
+			continue;
+		rd->npositions += postings_positions(&rd->forms[i], (uint32_t)at, rd->positions + rd->npositions);
+		holders++;
+	}
+	if (holders > 1)
+		sort_positions(rd->positions, rd->npositions);
+}
+
+/* Occurrences of the one that have the other within the window. */
+static unsigned count_near(const struct reader *a, const struct reader *b, uint32_t window)
+{
+	unsigned n = 0;
+	for (size_t i = 0, k = 0; i < a->npositions; i++) {
+		while (k < b->npositions && b->positions[k] + window < a->positions[i])
+			k++;
+		n += k < b->npositions && b->positions[k] <= a->positions[i] + window;
+	}
+	return n;
+}
+
+static void find_pair(struct run *r, size_t view, size_t pair)
+{
+	const struct pair *p = &r->pairs[pair];
+	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
+	struct list *out = run_pair_list(r, view, pair);
+	struct reader ra, rb;
+	size_t most = MIN(a->n, b->n);
+	if (most == 0)
+		return;
+	out->docs = arena_alloc(r->scratch, most * sizeof(*out->docs));
+	out->tf = arena_alloc(r->scratch, most * sizeof(*out->tf));
+	reader_start(r, &ra, r->snap->views[view].seg, a);
+	reader_start(r, &rb, r->snap->views[view].seg, b);
+	for (uint32_t i = 0, k = 0; i < a->n && k < b->n;) {
+		if (a->docs[i] != b->docs[k]) {
+			if (a->docs[i] < b->docs[k])
+				i++;
+			else
+				k++;
+			continue;
+		}
+		reader_at(&ra, a->docs[i]);
+		reader_at(&rb, a->docs[i]);
+		unsigned n = count_near(&ra, &rb, index_weights.pair_window);
+		if (n) {
+			out->docs[out->n] = a->docs[i];
+			out->tf[out->n++] = (float)n;
+		}
+		i++;
+		k++;
+	}
+}
+
+static void choose_pairs(struct run *r)
+{
+	for (uint32_t a = 0; a < r->ngroups; a++) {
+		for (uint32_t b = a + 1; b < r->ngroups && r->npairs < PAIRS_MAX; b++) {
+			const struct query_word *x = r->groups[a].word, *y = r->groups[b].word;
+			uint32_t apart = x->position < y->position ? y->position - x->position : x->position - y->position;
+			if (!x->is_whole && !y->is_whole && apart > 0 && apart <= index_weights.pair_window)
+				r->pairs[r->npairs++] = (struct pair){.a = a, .b = b};
+		}
+	}
+}
+
+void pairs_run(struct run *r)
+{
+	if (index_weights.pair == 0 && index_weights.session_pair == 0)
+		return;
+	choose_pairs(r);
+	r->pair_lists = arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
+	for (size_t v = 0; v < r->snap->n; v++) {
+		for (size_t p = 0; p < r->npairs; p++) {
+			find_pair(r, v, p);
+			r->pairs[p].df += run_pair_list(r, v, p)->n;
+		}
+	}
+	for (size_t p = 0; p < r->npairs; p++)
+		r->pairs[p].idf = bm25_idf(r->docs, r->pairs[p].df);
+}
+
+struct phrase_part {
+	uint32_t offset;
+	bool has_positions;
+	struct postings *forms;
+	size_t n;
+};
+
+struct phrase_check {
+	const struct query *q;
+	struct phrase_part *parts;
+	uint32_t *starts, *positions;
+};
+
+struct phrase_check *phrase_check_new(struct arena *a, const struct query *q, const struct segment *seg)
+{
+	struct phrase_check *c = ARENA_NEW(a, struct phrase_check);
+	c->q = q;
+	c->parts = ARENA_ARRAY(a, struct phrase_part, q->nphrase_words + 1);
+	c->starts = ARENA_ARRAY(a, uint32_t, POSITIONS_MAX * WORD_STEMS_MAX);
+	c->positions = ARENA_ARRAY(a, uint32_t, POSITIONS_MAX * WORD_STEMS_MAX);
+	for (size_t i = 0; i < q->nphrase_words; i++) {
+		const struct query_word *w = &q->words[q->phrase_words[i].word];
+		struct ref *refs;
+		c->parts[i].offset = q->phrase_words[i].offset;
+		c->parts[i].has_positions = !w->is_stop;
+		c->parts[i].n = match_refs(a, seg, w, true, &refs);
+		c->parts[i].forms = ARENA_ARRAY(a, struct postings, c->parts[i].n + 1);
+		for (size_t k = 0; k < c->parts[i].n; k++)
+			postings_start(&c->parts[i].forms[k], seg, &refs[k].term);
+	}
+	return c;
+}
+
+/* Whether the part is in the document; its positions, when it has such. */
+static bool part_at(struct phrase_part *part, uint32_t doc, uint32_t *ret, size_t *ret_n)
+{
+	bool is_there = false;
+	*ret_n = 0;
+	for (size_t i = 0; i < part->n; i++) {
+		int at = postings_find(&part->forms[i], doc);
+		if (at < 0)
+			continue;
+		is_there = true;
+		*ret_n += postings_positions(&part->forms[i], (uint32_t)at, ret + *ret_n);
+	}
+	return is_there;
+}
+
+static bool holds(const uint32_t *positions, size_t n, uint32_t position)
+{
+	for (size_t i = 0; i < n; i++)
+		if (positions[i] == position)
+			return true;
+	return false;
+}
+
+/* Keeps the possible starts that the part allows. Function words have no positions: they need only be there. */
+static bool phrase_holds(struct phrase_check *c, const struct query_phrase *p, uint32_t doc)
+{
+	size_t nstarts = 0;
+	bool has_starts = false;
+	for (size_t i = p->first; i < p->first + p->n; i++) {
+		struct phrase_part *part = &c->parts[i];
+		size_t n, kept = 0;
+		if (!part_at(part, doc, c->positions, &n))
+			return false;
+		if (!part->has_positions)
+			continue;
+		if (!has_starts) {
+			for (size_t k = 0; k < n; k++)
+				if (c->positions[k] >= part->offset)
+					c->starts[nstarts++] = c->positions[k] - part->offset;
+			has_starts = true;
+		} else {
+			for (size_t k = 0; k < nstarts; k++)
+				if (holds(c->positions, n, c->starts[k] + part->offset))
+					c->starts[kept++] = c->starts[k];
+			nstarts = kept;
+		}
+		if (nstarts == 0)
+			return false;
+	}
+	return true;
+}
+
+bool phrase_check_passes(struct phrase_check *c, uint32_t doc)
+{
+	for (size_t i = 0; i < c->q->nphrases; i++)
+		if (phrase_holds(c, &c->q->phrases[i], doc) == c->q->phrases[i].is_excluded)
+			return false;
+	return true;
+}

@@ -1,0 +1,159 @@
+/*
+ * List of fewer than POSTING_BLOCK documents: varints, then positions. Longer ones: 4 bytes where the positions start,
+ * 4 bytes where those of the tail start, a skip entry for each full block, the blocks, the tail as varints, positions.
+ */
+
+#include "index/postings.h"
+
+#include "base/mem.h"
+#include "index/skip.h"
+
+void postings_start(struct postings *p, const struct segment *s, const struct term_ref *ref)
+{
+	p->seg = s;
+	p->ref = *ref;
+	p->blocks = ref->df / POSTING_BLOCK;
+	p->next = 0;
+	p->n = 0;
+	p->has_offsets = false;
+	p->positions = NULL;
+	if (p->blocks == 0) {
+		p->tail = ref->list;
+		return;
+	}
+	p->positions = ref->list + fixed_get(ref->list, 4);
+	p->skips = ref->list + LIST_HEAD;
+	p->data = p->skips + (size_t)p->blocks * SKIP_ENTRY;
+	p->tail = p->data + skip_end(p->skips, p->blocks - 1);
+}
+
+static uint32_t last_before(const struct postings *p, uint32_t block)
+{
+	return block ? skip_last(p->skips, block - 1) : UINT32_MAX;
+}
+
+static void decode_block(struct postings *p, uint32_t block)
+{
+	const uint8_t *skip = p->skips + (size_t)block * SKIP_ENTRY;
+	const uint8_t *at = p->data + (block ? skip_end(p->skips, block - 1) : 0);
+	unsigned gap_bits = skip[SKIP_GAP_BITS], code_bits = skip[SKIP_CODE_BITS];
+	uint32_t doc = last_before(p, block);
+	const uint64_t mask = ((uint64_t)1 << gap_bits) - 1;
+	for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += gap_bits) {
+		doc += 1 + (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
+		p->docs[i] = doc;
+	}
+	at += POSTING_BLOCK / 8 * gap_bits;
+	if (code_bits == 0) {
+		memset(p->codes, 0, sizeof(p->codes));
+	} else {
+		for (uint32_t i = 0; i < POSTING_BLOCK; i++)
+			p->codes[i] = (uint8_t)bits_get(at, i, code_bits);
+	}
+	p->n = POSTING_BLOCK;
+	p->block_positions = p->positions + skip_positions(p->skips, block);
+}
+
+static void decode_tail(struct postings *p)
+{
+	const uint8_t *at = p->tail;
+	uint32_t doc = last_before(p, p->blocks);
+	p->n = p->ref.df % POSTING_BLOCK;
+	for (uint32_t i = 0; i < p->n; i++) {
+		uint64_t v = varint_get(&at);
+		doc += 1 + (uint32_t)(v >> 1);
+		p->docs[i] = doc;
+		p->codes[i] = v & 1 ? *at++ : 0;
+	}
+	p->block_positions = p->blocks ? p->positions + fixed_get(p->ref.list + 4, 4) : at;
+}
+
+bool postings_next(struct postings *p)
+{
+	p->has_offsets = false;
+	if (p->next < p->blocks) {
+		decode_block(p, p->next++);
+		return true;
+	}
+	if (p->next > p->blocks || p->ref.df % POSTING_BLOCK == 0) {
+		p->n = 0;
+		p->next = p->blocks + 1;
+		return false;
+	}
+	decode_tail(p);
+	p->next++;
+	return true;
+}
+
+/* The first block from `from` on whose last document is not before `doc`; blocks when only the tail can have it. */
+static uint32_t block_for(const struct postings *p, uint32_t from, uint32_t doc)
+{
+	uint32_t step = 1, lo = from;
+	while (lo + step < p->blocks && skip_last(p->skips, lo + step - 1) < doc)
+		step *= 2;
+	lo += step / 2;
+	uint32_t hi = MIN(from + step, p->blocks);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (skip_last(p->skips, mid) < doc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+int postings_find(struct postings *p, uint32_t doc)
+{
+	while (p->n == 0 || p->docs[p->n - 1] < doc) {
+		if (p->next < p->blocks)
+			p->next = block_for(p, p->next, doc);
+		if (!postings_next(p))
+			return -1;
+	}
+	uint32_t lo = 0, hi = p->n;
+	while (lo < hi) {
+		uint32_t mid = (lo + hi) / 2;
+		if (p->docs[mid] < doc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return p->docs[lo] == doc ? (int)lo : -1;
+}
+
+/* Walks the block's postings: how far each one's positions reach depends on all before it. */
+static void fill_offsets(struct postings *p)
+{
+	const struct code_info *codes = code_table();
+	uint32_t bit = 0;
+	for (uint32_t i = 0; i < p->n; i++) {
+		const struct code_info *c = &codes[p->codes[i]];
+		uint32_t count = c->title + (uint32_t)c->body + c->rest;
+		p->offsets[i] = bit;
+		if (!c->is_exact) {
+			count = (uint32_t)bits_at(p->block_positions, bit, POSITIONS_BITS);
+			bit += POSITIONS_BITS;
+		}
+		bit += count * p->seg->position_bits[p->docs[i]];
+	}
+	p->has_offsets = true;
+}
+
+size_t postings_positions(struct postings *p, uint32_t i, uint32_t *ret)
+{
+	if (!p->ref.has_positions)
+		return 0;
+	if (!p->has_offsets)
+		fill_offsets(p);
+	const struct code_info *c = &code_table()[p->codes[i]];
+	uint32_t bit = p->offsets[i], count = c->title + (uint32_t)c->body + c->rest;
+	unsigned width = p->seg->position_bits[p->docs[i]];
+	if (!c->is_exact) {
+		count = (uint32_t)bits_at(p->block_positions, bit, POSITIONS_BITS);
+		bit += POSITIONS_BITS;
+	}
+	for (uint32_t k = 0; k < count; k++, bit += width)
+		ret[k] = (uint32_t)bits_at(p->block_positions, bit, width);
+	return count;
+}

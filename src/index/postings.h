@@ -1,0 +1,29 @@
+#ifndef INDEX_POSTINGS_H
+#define INDEX_POSTINGS_H
+
+#include "index/segment.h"
+
+/* Reads one posting list, a block at a time. On the caller's stack or in its arena; nothing to end. */
+
+struct postings {
+	const struct segment *seg;
+	struct term_ref ref;
+	const uint8_t *skips, *data, *tail, *positions;
+	uint32_t blocks, next; /* full blocks; the block to decode next (== blocks: the tail) */
+	uint32_t n;            /* documents in hand */
+	uint32_t docs[POSTING_BLOCK];
+	uint8_t codes[POSTING_BLOCK];
+	const uint8_t *block_positions;
+	bool has_offsets;
+	uint32_t offsets[POSTING_BLOCK]; /* first bit of each posting's positions */
+};
+
+void postings_start(struct postings *p, const struct segment *s, const struct term_ref *ref);
+/* Decodes the next block into docs and codes; false at the end. */
+bool postings_next(struct postings *p);
+/* Goes forward to the block that may hold `doc` and returns its place in it, or -1 when the list has it not. Documents must be asked in ascending order. */
+int postings_find(struct postings *p, uint32_t doc);
+/* Positions of posting i of the block in hand, ascending; at most POSITIONS_MAX. */
+size_t postings_positions(struct postings *p, uint32_t i, uint32_t *ret);
+
+#endif

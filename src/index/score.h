@@ -1,0 +1,22 @@
+#ifndef INDEX_SCORE_H
+#define INDEX_SCORE_H
+
+#include "index/match.h"
+
+/* Scores of sessions and of documents, from the lists of a run. */
+
+/* Fills session_scores: BM25 of each session as one document, near pairs included. */
+void score_sessions(struct run *r);
+
+struct scored {
+	size_t view;
+	uint32_t doc;
+	float own, pairs;
+	bool has_all;   /* words of the question, in some form */
+	bool has_exact; /* all of them as they stand */
+};
+typedef void scored_fn(void *ctx, const struct scored *s);
+/* Every live document of the wanted classes (bit per class) that holds a word; without words, every one. By view and number. */
+void score_docs(struct run *r, uint32_t classes, scored_fn *each, void *ctx);
+
+#endif

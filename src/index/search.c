@@ -1,0 +1,236 @@
+/*
+ * A search: the lists of each word, near pairs, sessions' scores, then every document that holds a word; what passes the
+ * filter goes into a heap. All of it on one snapshot, with memory of its own that ends with the search.
+ */
+
+#include <math.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "index/filter.h"
+#include "index/pairs.h"
+#include "index/rank.h"
+#include "index/score.h"
+#include "index/spell.h"
+
+#define RESULTS_MAX 101000u /* offset + limit */
+#define DAY_MS 86400000.0
+
+const char *const match_names[] = {
+	[MATCH_NONE] = "none", [MATCH_EXACT] = "exact", [MATCH_STEM] = "stem", [MATCH_SPELLING] = "spelling",
+	[MATCH_MEANING] = "meaning", [MATCH_NEAREST] = "nearest",
+};
+
+struct collect {
+	struct run *r;
+	const struct search *in;
+	size_t view; /* whose checks are ready */
+	struct filter_check filter;
+	struct phrase_check *phrases;
+	struct rank rank;
+	struct ranked *best; /* per session slot; id 0: none */
+	uint64_t total;
+	bool is_exact_total;
+	enum match_rung match;
+	double most_prior;
+};
+
+static double prior_of(const struct collect *c, const struct segment *seg, uint32_t doc)
+{
+	const struct weights *w = &index_weights;
+	uint64_t flags = segment_column(seg, COLUMN_FLAGS, doc);
+	double share = 0;
+	if (c->in->now) {
+		double age = MAX(0.0, (double)c->in->now - (double)segment_column(seg, COLUMN_AT, doc)) / DAY_MS;
+		share += w->recency * exp2(-age / w->recency_days);
+	}
+	share += flags & DOC_PINNED ? w->pinned : 0;
+	share += flags & DOC_META ? w->meta : 0;
+	if (segment_class(seg, doc) != DOC_MEMORY)
+		return share;
+	uint64_t kind = segment_column(seg, COLUMN_KIND, doc);
+	share += kind < MEMORY_KIND_COUNT ? w->kinds[kind] : 0;
+	return share + w->confidence * (double)segment_column(seg, COLUMN_CONFIDENCE, doc) / UINT8_MAX;
+}
+
+static double most_prior(void)
+{
+	const struct weights *w = &index_weights;
+	double kind = 0;
+	for (int i = 0; i < MEMORY_KIND_COUNT; i++)
+		kind = MAX(kind, w->kinds[i]);
+	return w->recency + w->pinned + w->confidence + kind;
+}
+
+static void collect_view(struct collect *c, size_t view)
+{
+	const struct segment *seg = c->r->snap->views[view].seg;
+	c->view = view;
+	filter_start(&c->filter, &c->in->filter, seg);
+	c->phrases = c->in->query->nphrases ? phrase_check_new(c->r->scratch, c->in->query, seg) : NULL;
+}
+
+static void note_match(struct collect *c, const struct scored *s)
+{
+	enum match_rung rung = s->has_exact ? MATCH_EXACT : s->has_all ? MATCH_STEM : MATCH_NEAREST;
+	if (c->r->ngroups == 0)
+		rung = MATCH_EXACT;
+	if (c->match == MATCH_NONE || rung < c->match)
+		c->match = rung;
+}
+
+static void keep(struct collect *c, const struct scored *s, struct ranked *item)
+{
+	const struct segment *seg = c->r->snap->views[s->view].seg;
+	uint32_t slot = seg->slots[s->doc];
+	double base = (double)item->own + item->session + item->pairs;
+	if (c->r->ngroups) {
+		item->prior = (float)(base * prior_of(c, seg, s->doc));
+		item->key = base + item->prior;
+	} else {
+		item->key = (double)segment_column(seg, COLUMN_AT, s->doc);
+	}
+	item->id = segment_id(seg, s->doc);
+	if (!c->in->by_session) {
+		rank_offer(&c->rank, item);
+		return;
+	}
+	if (slot && (c->best[slot].id == 0 || ranked_is_better(item, &c->best[slot])))
+		c->best[slot] = *item;
+}
+
+/* When sessions are ranked, theirs is the main score and the document's is added to it. */
+static struct ranked item_of(const struct collect *c, const struct scored *s)
+{
+	const struct weights *w = &index_weights;
+	uint32_t slot = c->r->snap->views[s->view].seg->slots[s->doc];
+	double session = slot ? c->r->session_scores[slot] : 0;
+	double best = c->in->by_session ? w->best : 1;
+	return (struct ranked){.view = s->view, .doc = s->doc, .own = (float)(best * s->own), .pairs = (float)(best * s->pairs),
+		.session = (float)((c->in->by_session ? 1 : w->session) * session)};
+}
+
+static void take_scored(void *ctx, const struct scored *s)
+{
+	struct collect *c = ctx;
+	if (s->view != c->view)
+		collect_view(c, s->view);
+	struct ranked item = item_of(c, s);
+	if (!c->in->wants_total && c->r->ngroups && !c->in->by_session && rank_is_full(&c->rank)) {
+		double bound = ((double)item.own + item.session + item.pairs) * (1 + c->most_prior);
+		bool tells_more = (s->has_exact && c->match != MATCH_EXACT) || (s->has_all && c->match > MATCH_STEM);
+		if (!tells_more && (c->rank.max == 0 || bound < c->rank.items[0].key)) {
+			c->is_exact_total = false;
+			return;
+		}
+	}
+	if (!filter_passes(&c->filter, s->doc) || (c->phrases && !phrase_check_passes(c->phrases, s->doc)))
+		return;
+	c->total++;
+	note_match(c, s);
+	keep(c, s, &item);
+}
+
+static void rank_sessions(struct collect *c)
+{
+	c->total = 0;
+	for (uint32_t s = 1; s < c->r->snap->nslots; s++) {
+		if (c->best[s].id == 0)
+			continue;
+		c->total++;
+		rank_offer(&c->rank, &c->best[s]);
+	}
+}
+
+static void give_hits(const struct collect *c, struct arena *a, struct search_result *ret)
+{
+	size_t first = MIN(c->in->offset, c->rank.n);
+	ret->n = MIN(c->in->limit, c->rank.n - first);
+	ret->hits = ARENA_ARRAY(a, struct hit, ret->n + 1);
+	for (size_t i = 0; i < ret->n; i++) {
+		const struct ranked *r = &c->rank.items[first + i];
+		ret->hits[i] = (struct hit){.id = r->id, .score = c->r->ngroups ? r->key : 0, .own = r->own, .session = r->session,
+			.prior = r->prior, .pairs = r->pairs};
+		segment_columns(c->r->snap->views[r->view].seg, r->doc, &ret->hits[i].columns);
+	}
+	ret->total = c->total;
+	ret->total_is_exact = c->is_exact_total;
+	ret->match = c->match;
+}
+
+static void search_once(struct run *r, struct arena *a, const struct search *in, struct search_result *ret)
+{
+	for (size_t i = 0; i < in->query->nwords; i++)
+		if (in->query->words[i].is_scored)
+			r->groups[r->ngroups++] = (struct group){.word = &in->query->words[i]};
+	for (int c = 0; c < CLASS_COUNT; c++)
+		r->docs += r->snap->classes[c].docs;
+	match_run(r);
+	pairs_run(r);
+	score_sessions(r);
+	struct collect c = {.r = r, .in = in, .view = SIZE_MAX, .is_exact_total = true, .most_prior = most_prior()};
+	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
+	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
+	if (in->by_session)
+		c.best = ARENA_ARRAY(r->scratch, struct ranked, r->snap->nslots);
+	score_docs(r, filter_classes(&in->filter), take_scored, &c);
+	if (in->by_session)
+		rank_sessions(&c);
+	rank_sort(&c.rank);
+	give_hits(&c, a, ret);
+}
+
+static struct str copy(struct arena *a, struct str s)
+{
+	return (struct str){arena_dup(a, s.p, s.n), s.n};
+}
+
+static void give_terms(const struct query *q, struct arena *a, struct search_result *ret)
+{
+	size_t most = 0;
+	for (size_t i = 0; i < q->nwords; i++)
+		most += 1 + q->words[i].nstems;
+	ret->terms = ARENA_ARRAY(a, struct str, most + 1);
+	for (size_t i = 0; i < q->nwords; i++) {
+		const struct query_word *w = &q->words[i];
+		if (w->is_excluded || !w->is_scored)
+			continue;
+		ret->terms[ret->nterms++] = copy(a, w->word);
+		for (size_t k = 0; k < w->nstems && !w->is_whole; k++)
+			if (!str_eq(w->stems[k], w->word))
+				ret->terms[ret->nterms++] = copy(a, w->stems[k]);
+	}
+}
+
+static void search_in(struct snapshot *snap, struct arena *a, const struct search *q, struct search_result *ret)
+{
+	AUTO(arena_done) struct arena scratch = {0};
+	struct run *r = ARENA_NEW(&scratch, struct run);
+	*r = (struct run){.snap = snap, .in = q, .scratch = &scratch};
+	*ret = (struct search_result){0};
+	search_once(r, a, q, ret);
+	give_terms(q->query, a, ret);
+	if (ret->total > 0 || r->ngroups == 0 || q->offset > 0)
+		return;
+	struct search again = *q;
+	again.query = spell_correct(&scratch, snap, q->query);
+	if (!again.query)
+		return;
+	struct run *second = ARENA_NEW(&scratch, struct run);
+	*second = (struct run){.snap = snap, .in = &again, .scratch = &scratch};
+	*ret = (struct search_result){0};
+	search_once(second, a, &again, ret);
+	give_terms(again.query, a, ret);
+	if (ret->total)
+		ret->match = MATCH_SPELLING;
+}
+
+int index_search(struct index *ix, struct arena *a, const struct search *q, struct search_result *ret, struct err *err)
+{
+	if (!q->query)
+		return err_set(err, ERR_INTERNAL, "a search came without a query");
+	struct snapshot *snap = snapshot_take(ix);
+	search_in(snap, a, q, ret);
+	snapshot_leave(ix, snap);
+	return 0;
+}

@@ -1,0 +1,30 @@
+#ifndef INDEX_SKIP_H
+#define INDEX_SKIP_H
+
+#include "index/codec.h"
+
+/* Head of a long posting list and its skip entries, shared by reader and writer. */
+
+#define LIST_HEAD 8u        /* where all positions start, where the tail's start (within them) */
+#define SKIP_ENTRY 16u      /* last document, end of data, start of positions: 4 bytes each; then a byte each: */
+#define SKIP_GAP_BITS 12u
+#define SKIP_CODE_BITS 13u
+#define SKIP_BEST_CODE 14u  /* the greatest counts by field that the block holds, as a code: a bound of its scores */
+#define SKIP_SHORTEST 15u   /* code of the shortest document */
+
+static inline uint32_t skip_last(const uint8_t *skips, uint32_t block)
+{
+	return (uint32_t)load64(skips + (size_t)block * SKIP_ENTRY);
+}
+
+static inline uint32_t skip_end(const uint8_t *skips, uint32_t block)
+{
+	return (uint32_t)(load64(skips + (size_t)block * SKIP_ENTRY) >> 32);
+}
+
+static inline uint32_t skip_positions(const uint8_t *skips, uint32_t block)
+{
+	return (uint32_t)load64(skips + (size_t)block * SKIP_ENTRY + 8);
+}
+
+#endif
