@@ -1,0 +1,255 @@
+#include "daemon/daemon.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "build_id.h"
+#include "daemon/http.h"
+#include "daemon/listen.h"
+#include "daemon/lock.h"
+#include "daemon/services.h"
+#include "daemon/timers.h"
+#include "observe/intake.h"
+
+/*
+ * The order of leaving matters: the socket goes first, so that hooks that come later start a new daemon; then the spool is swept
+ * once more for those who had knocked already; the lock goes last, and the new daemon, which waits for it, begins.
+ */
+
+#define BORN_AT "store.born_at" /* counter: when this store was made, Unix ms */
+
+/* --- What the parts tell each other. --- */
+
+static struct intake *intake_make(void *ctx)
+{
+	struct daemon *d = ctx;
+	return intake_new(current_settings(d->current), current_redactor(d->current));
+}
+
+static void committed(void *ctx, int64_t seq)
+{
+	struct daemon *d = ctx;
+	/* The first commits come before the follower is there; it asks for the last change itself. */
+	if (d->follow)
+		follow_notify(d->follow, seq);
+}
+
+/* A hook's events are in the store. */
+static void hook_taken(void *ctx, const struct capture *c, int64_t session)
+{
+	struct daemon *d = ctx;
+	const struct agent *agent = agent_by_id(c->session.agent);
+	atomic_fetch_add(&d->events, c->nevents);
+	if (session)
+		observer_touch(d->observer, session);
+	if (session && c->wants_transcript && c->session.transcript_path)
+		catchup_add(d->catchup, c->session.transcript_path, agent);
+	if (session && c->subagent_transcript)
+		catchup_add(d->catchup, c->subagent_transcript, agent);
+	if (session && (c->stops_turn || c->ends_session))
+		observer_poke(d->observer);
+}
+
+static void swept(void *ctx)
+{
+	struct daemon *d = ctx;
+	injections_flush(d->injections);
+	if (current_refresh(d->current, false))
+		writer_refresh(d->writer);
+}
+
+void daemon_use(struct daemon *d)
+{
+	atomic_store(&d->used_us, clock_mono_us());
+}
+
+void daemon_leave(struct daemon *d)
+{
+	int why = errno;
+	atomic_store(&d->is_leaving, true);
+	if (write(d->wake[1], "x", 1) < 0) {
+		/* The pipe is full: it is awake already. */
+	}
+	errno = why;
+}
+
+bool daemon_is_idle(struct daemon *d)
+{
+	return http_is_idle(d->http) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) && observer_is_idle(d->observer) &&
+		writer_is_idle(d->writer) && follow_is_idle(d->follow);
+}
+
+/* --- Making and ending. --- */
+
+static char *store_url(struct daemon *d)
+{
+	const char *wanted = settings_text(current_settings(d->current), SET_STORE);
+	if (wanted && *wanted)
+		return arena_str(&d->arena, wanted);
+	return arena_printf(&d->arena, "sqlite:%s", d->paths.store);
+}
+
+static int open_files(struct daemon *d, const char *home, struct err *err)
+{
+	if (paths_init(&d->paths, home, &d->arena, err) || paths_create(&d->paths, err) || lock_check_place(d->paths.home, err))
+		return -1;
+	/* Not to keep anybody's folder from being unmounted. */
+	if (chdir("/"))
+		return err_set(err, ERR_IO, "cannot enter '/': %s", strerror(errno));
+	if (lock_take(&d->paths, &d->lock, err))
+		return -1;
+	if (log_open(d->is_foreground ? NULL : path_join(&d->arena, d->paths.log, "daemon.log"), err))
+		return -1;
+	d->current = current_open(d->paths.settings, err);
+	return d->current ? 0 : -1;
+}
+
+static int born_run(struct desk *desk, void *ctx, struct err *err)
+{
+	int64_t *born = ctx;
+	if (store_counter_get(desk->store, BORN_AT, born, err))
+		return -1;
+	if (*born)
+		return 0;
+	*born = clock_now();
+	return store_counter_add(desk->store, BORN_AT, *born, err);
+}
+
+static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
+{
+	d->url = store_url(d);
+	struct writer_setup setup = {
+		.url = d->url,
+		.backup = d->paths.backup,
+		.intake_make = intake_make,
+		.committed = committed,
+		.ctx = d,
+	};
+	if (writer_open(&setup, &d->writer, err))
+		return -1;
+	d->readers = readers_new(d->url);
+	if (writer_run(d->writer, LANE_REQUEST, born_run, ret_born, err))
+		return -1;
+	return follow_open(d->paths.index, d->readers, writer_seq(d->writer), &d->follow, err);
+}
+
+static void open_workers(struct daemon *d, int64_t born)
+{
+	d->observer = observer_new(d->readers, d->writer);
+	d->transcripts = transcripts_new(d->writer, d->readers, d->observer);
+	struct catchup_setup setup = {
+		.transcripts = d->transcripts,
+		.readers = d->readers,
+		.observer = d->observer,
+		.user_home = d->paths.user_home,
+		.since = born,
+	};
+	d->catchup = catchup_new(&setup);
+	d->injections = injections_new(d->writer);
+	struct drain_hooks hooks = { .taken = hook_taken, .swept = swept, .ctx = d };
+	d->drain = drain_new(&d->paths, d->writer, &hooks);
+}
+
+static int open_door(struct daemon *d, struct err *err)
+{
+	int fd;
+	if (listen_open(d->paths.socket, &fd, err))
+		return -1;
+	if (http_open(d, fd, &d->http, err)) {
+		close(fd);
+		unlink(d->paths.socket);
+		return -1;
+	}
+	d->timers = timers_new(d);
+	return 0;
+}
+
+/* Why it did not start, for the client to show. Another daemon's success is not overwritten by our coming second. */
+static void reason_write(struct daemon *d, const struct err *err)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+	if (!d->paths.start_error || err->code == ERR_BUSY)
+		return;
+	buf_printf(&text, "%s\n%s%s", err->text, err->hint, *err->hint ? "\n" : "");
+	file_write(d->paths.start_error, buf_cstr(&text), text.len, 0600, NULL);
+}
+
+int daemon_open(struct daemon *d, const char *home, bool is_foreground, struct err *err)
+{
+	int64_t born = 0;
+	*d = (struct daemon){ .lock = -1, .wake = { -1, -1 }, .is_foreground = is_foreground };
+	d->started_at = clock_now();
+	d->started_us = clock_mono_us();
+	daemon_use(d);
+	services_fill(d, &d->services);
+	if (pipe2(d->wake, O_CLOEXEC | O_NONBLOCK))
+		err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
+	else if (!open_files(d, home, err) && !open_store(d, &born, err)) {
+		open_workers(d, born);
+		if (!open_door(d, err)) {
+			unlink(d->paths.start_error);
+			log_info("serving '%s', build %s, after %llu ms", d->paths.home, REMANENCE_BUILD_ID,
+				(unsigned long long)(clock_mono_us() - d->started_us) / 1000);
+			return 0;
+		}
+	}
+	reason_write(d, err);
+	log_error("cannot start: %s", err->text);
+	daemon_close(d);
+	return -1;
+}
+
+static void empty_pipe(int fd)
+{
+	char bytes[64];
+	while (read(fd, bytes, sizeof(bytes)) > 0)
+		;
+}
+
+void daemon_run(struct daemon *d)
+{
+	while (!atomic_load(&d->is_leaving)) {
+		struct pollfd p = { .fd = d->wake[0], .events = POLLIN };
+		if (poll(&p, 1, timers_run(d->timers)) > 0)
+			empty_pipe(d->wake[0]);
+	}
+}
+
+void daemon_close(struct daemon *d)
+{
+	atomic_store(&d->is_leaving, true);
+	if (d->http) {
+		unlink(d->paths.socket);
+		http_quiesce(d->http);
+		follow_leave(d->follow);
+	}
+	http_close(d->http);
+	catchup_free(d->catchup);
+	if (d->drain)
+		drain_all(d->drain);
+	drain_free(d->drain);
+	observer_free(d->observer);
+	injections_free(d->injections);
+	transcripts_free(d->transcripts);
+	follow_close(d->follow);
+	readers_free(d->readers);
+	writer_close(d->writer);
+	timers_free(d->timers);
+	current_close(d->current);
+	if (d->lock >= 0) {
+		log_info("left");
+		close(d->lock);
+	}
+	log_close();
+	for (int i = 0; i < 2; i++)
+		if (d->wake[i] >= 0)
+			close(d->wake[i]);
+	arena_done(&d->arena);
+}

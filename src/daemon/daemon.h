@@ -1,0 +1,67 @@
+#ifndef DAEMON_DAEMON_H
+#define DAEMON_DAEMON_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/err.h"
+#include "conf/paths.h"
+#include "daemon/catchup.h"
+#include "daemon/current.h"
+#include "daemon/drain.h"
+#include "daemon/follow.h"
+#include "daemon/injections.h"
+#include "daemon/observer.h"
+#include "daemon/readers.h"
+#include "daemon/transcript.h"
+#include "daemon/writer.h"
+#include "ops/ops.h"
+
+/*
+ * The daemon: the parts, in the order in which they are made and, backwards, ended. Threads: this one (timers and signals), two that
+ * serve HTTP, one per call that waits or streams, the writer, the drain, the catch-up, the observer and the follower.
+ */
+
+struct http;
+struct timers;
+
+struct daemon {
+	struct paths paths;
+	struct arena arena;
+	char *url;               /* of the store */
+	int lock;                /* descriptor */
+	struct current *current;
+	struct writer *writer;
+	struct readers *readers;
+	struct follow *follow;
+	struct observer *observer;
+	struct transcripts *transcripts;
+	struct catchup *catchup;
+	struct drain *drain;
+	struct injections *injections;
+	struct http *http;
+	struct timers *timers;
+	struct services services;
+	bool is_foreground;
+	int64_t started_at;
+	uint64_t started_us;
+	int wake[2];             /* a pipe: a byte ends the main loop's wait */
+	_Atomic bool is_leaving; /* calls that last end themselves */
+	_Atomic uint64_t used_us;
+	_Atomic uint64_t events; /* taken since the start, hooks and transcripts alike */
+};
+
+/* Everything up to serving. On failure nothing is left but the reason. */
+int daemon_open(struct daemon *d, const char *home, bool is_foreground, struct err *err);
+/* Serves until told to leave. */
+void daemon_run(struct daemon *d);
+void daemon_close(struct daemon *d);
+
+void daemon_use(struct daemon *d);   /* somebody uses it now: the idle time begins anew */
+void daemon_leave(struct daemon *d); /* asks the main loop to end; safe in a signal handler and on any thread */
+/* Nothing waits to be done by any part. */
+bool daemon_is_idle(struct daemon *d);
+
+#endif

@@ -1,0 +1,349 @@
+#include "daemon/observer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "base/arena.h"
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "observe/rules.h"
+
+/*
+ * Touches are counted per session (modulo a power of two: a collision only costs another round), after the commit. The count is
+ * read before the events are, and compared on the writer thread at the beginning of a transaction, where nothing can come between.
+ */
+
+#define TOUCH_SLOTS 1024
+#define AGAIN_MS 1000       /* after a failure, or when turns moved while they were read; doubles */
+#define AGAIN_MAX_MS 600000
+#define SHELVED_MAX 64      /* turns that could not be observed; they wait for the next start */
+#define QUIET_US ((OBSERVER_QUIET_MS + 1000) * 1000ull)
+
+struct observer {
+	struct readers *readers;
+	struct writer *writer;
+	pthread_t thread;
+	pthread_mutex_t mutex;
+	pthread_cond_t wake, settled;
+	bool is_closing, is_poked, is_busy;
+	uint64_t rounds;      /* finished without anything left */
+	uint64_t deadline_us; /* of the quiet timer; 0: not set */
+	uint64_t touched_us;
+	unsigned again_ms;
+	int64_t shelved[SHELVED_MAX]; /* the thread's own */
+	size_t nshelved;
+	_Atomic uint32_t touches[TOUCH_SLOTS];
+	_Atomic uint64_t made;
+};
+
+struct turn_result {
+	struct turn turn;
+	uint32_t touches;
+	struct memory *memories;
+	size_t n;
+	bool is_written;
+	struct err err;
+};
+
+struct round {
+	struct observer *observer;
+	struct arena arena;
+	struct turn_result *turns;
+	size_t n;
+};
+
+static _Atomic uint32_t *slot_of(struct observer *o, int64_t session)
+{
+	return &o->touches[(uint64_t)session % TOUCH_SLOTS];
+}
+
+static int turn_read(struct observer *o, struct store *s, struct round *r, struct turn *t, struct err *err)
+{
+	struct turn_result *result = &r->turns[r->n];
+	*result = (struct turn_result){ .turn = *t, .touches = atomic_load(slot_of(o, t->session)) };
+	struct session session;
+	struct project project = { 0 };
+	struct event *events = NULL;
+	size_t n = 0;
+	if (store_session_get(s, &r->arena, t->session, &session, err))
+		return -1;
+	if (t->project && store_project_get(s, &r->arena, t->project, &project, err))
+		return -1;
+	if (store_events(s, &r->arena, t->session, t->id, 0, OBSERVER_EVENTS_MAX, &events, &n, err))
+		return -1;
+	struct rules_input in = { .turn = t, .session = &session, .project = &project, .events = events, .n = n };
+	struct rules_output out = { 0 };
+	rules_run(&r->arena, &in, &out);
+	result->memories = out.memories;
+	result->n = out.n;
+	r->n++;
+	return 0;
+}
+
+static bool is_shelved(const struct observer *o, int64_t turn)
+{
+	for (size_t i = 0; i < o->nshelved; i++)
+		if (o->shelved[i] == turn)
+			return true;
+	return false;
+}
+
+/* A turn that fails for a reason of its own must not keep the others. */
+static void shelve(struct observer *o, int64_t turn, const struct err *err)
+{
+	log_warn("turn %lld cannot be observed: %s", (long long)turn, err->text);
+	if (o->nshelved < SHELVED_MAX)
+		o->shelved[o->nshelved++] = turn;
+}
+
+/* Reads dirty turns and runs their rules. Stops early when the round holds much. */
+static int round_read(struct observer *o, struct round *r, struct err *err)
+{
+	static const size_t round_bytes = 8u << 20;
+	struct reader *reader;
+	if (readers_lend(o->readers, &reader, err))
+		return -1;
+	struct turn *turns = NULL;
+	size_t n = 0;
+	int64_t quiet_before = clock_now() - OBSERVER_QUIET_MS;
+	size_t max = OBSERVER_TURNS + o->nshelved;
+	int result = store_turns_dirty(reader->store, &r->arena, quiet_before, max, &turns, &n, err);
+	if (!result && n)
+		r->turns = ARENA_ARRAY(&r->arena, struct turn_result, n);
+	for (size_t i = 0; !result && i < n && r->arena.used < round_bytes; i++) {
+		if (is_shelved(o, turns[i].id))
+			continue;
+		struct err own = { 0 };
+		if (turn_read(o, reader->store, r, &turns[i], &own))
+			shelve(o, turns[i].id, &own);
+	}
+	readers_return(o->readers, reader);
+	return result;
+}
+
+static int turn_write(struct desk *desk, struct round *r, struct turn_result *t, struct err *err)
+{
+	bool is_still = t->touches == atomic_load(slot_of(r->observer, t->turn.session));
+	if (is_still && store_turn_memories(desk->store, &t->turn, t->memories, t->n, err))
+		return -1;
+	t->is_written = is_still;
+	return 0;
+}
+
+static int round_write(struct desk *desk, void *ctx, struct err *err)
+{
+	struct round *r = ctx;
+	for (size_t i = 0; i < r->n; i++)
+		if (turn_write(desk, r, &r->turns[i], err))
+			return -1;
+	return 0;
+}
+
+/* Turn by turn, after all together failed. */
+static int round_write_singly(struct observer *o, struct round *r, struct err *err)
+{
+	struct turn_result *all = r->turns;
+	size_t n = r->n, failed = 0;
+	r->n = 1;
+	for (size_t i = 0; i < n; i++) {
+		r->turns = &all[i];
+		all[i].is_written = false;
+		struct err own = { 0 };
+		if (!writer_run(o->writer, LANE_BACKGROUND, round_write, r, &own))
+			continue;
+		all[i].is_written = false;
+		all[i].err = own;
+		failed++;
+	}
+	r->turns = all;
+	r->n = n;
+	if (failed == n) {
+		/* All of them: the store's trouble, not theirs. */
+		*err = all[0].err;
+		return -1;
+	}
+	for (size_t i = 0; i < n; i++)
+		if (all[i].err.code)
+			shelve(o, all[i].turn.id, &all[i].err);
+	return 0;
+}
+
+/* One round. Returns the number of turns written, 0 when none is quiet and dirty, -1 after a failure, MOVED when all had later events. */
+#define MOVED (-2)
+static int round_run(struct observer *o)
+{
+	struct round r = { .observer = o };
+	struct err err = { 0 };
+	int written = 0;
+	int result = round_read(o, &r, &err);
+	if (!result && r.n)
+		result = writer_run(o->writer, LANE_BACKGROUND, round_write, &r, &err);
+	if (result && r.n > 1 && err.code != ERR_BUSY)
+		result = round_write_singly(o, &r, &err);
+	if (result && err.code != ERR_BUSY)
+		log_warn("turns could not be observed: %s", err.text);
+	for (size_t i = 0; !result && i < r.n; i++) {
+		if (r.turns[i].is_written) {
+			written++;
+			atomic_fetch_add(&o->made, r.turns[i].n);
+		}
+	}
+	bool is_moved = !result && r.n && !written;
+	arena_done(&r.arena);
+	return result ? -1 : is_moved ? MOVED : written;
+}
+
+static void observe_all(struct observer *o)
+{
+	o->is_busy = true;
+	o->is_poked = false;
+	pthread_mutex_unlock(&o->mutex);
+	int n = round_run(o);
+	pthread_mutex_lock(&o->mutex);
+	o->is_busy = false;
+	if (n > 0) {
+		o->again_ms = 0;
+		o->is_poked = true;
+		return;
+	}
+	if (n < 0) {
+		o->again_ms = o->again_ms && n != MOVED ? MIN(o->again_ms * 2, AGAIN_MAX_MS) : AGAIN_MS;
+		uint64_t again = clock_mono_us() + o->again_ms * 1000ull;
+		if (!o->deadline_us || o->deadline_us > again)
+			o->deadline_us = again;
+	}
+	if (!o->is_poked) {
+		o->rounds++;
+		pthread_cond_broadcast(&o->settled);
+	}
+}
+
+/* Waits for a poke or for the quiet timer. */
+static void observer_sleep(struct observer *o)
+{
+	if (!o->deadline_us) {
+		pthread_cond_wait(&o->wake, &o->mutex);
+		return;
+	}
+	uint64_t now = clock_mono_us();
+	if (now >= o->deadline_us) {
+		o->deadline_us = o->touched_us + QUIET_US > now ? o->touched_us + QUIET_US : 0;
+		o->is_poked = true;
+		return;
+	}
+	struct timespec end;
+	clock_gettime(CLOCK_REALTIME, &end);
+	uint64_t left = o->deadline_us - now;
+	end.tv_sec += (time_t)(left / 1000000);
+	end.tv_nsec += (long)(left % 1000000) * 1000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	pthread_cond_timedwait(&o->wake, &o->mutex, &end);
+}
+
+static void *observer_main(void *arg)
+{
+	struct observer *o = arg;
+	pthread_mutex_lock(&o->mutex);
+	while (!o->is_closing) {
+		if (o->is_poked)
+			observe_all(o);
+		else
+			observer_sleep(o);
+	}
+	o->rounds++;
+	pthread_cond_broadcast(&o->settled);
+	pthread_mutex_unlock(&o->mutex);
+	return NULL;
+}
+
+struct observer *observer_new(struct readers *readers, struct writer *writer)
+{
+	struct observer *o = mem_alloc(sizeof(*o));
+	o->readers = readers;
+	o->writer = writer;
+	o->is_poked = true;
+	pthread_mutex_init(&o->mutex, NULL);
+	pthread_cond_init(&o->wake, NULL);
+	pthread_cond_init(&o->settled, NULL);
+	if (pthread_create(&o->thread, NULL, observer_main, o))
+		die("cannot start the observer thread");
+	return o;
+}
+
+void observer_free(struct observer *o)
+{
+	if (!o)
+		return;
+	pthread_mutex_lock(&o->mutex);
+	o->is_closing = true;
+	pthread_cond_broadcast(&o->wake);
+	pthread_mutex_unlock(&o->mutex);
+	pthread_join(o->thread, NULL);
+	pthread_cond_destroy(&o->wake);
+	pthread_cond_destroy(&o->settled);
+	pthread_mutex_destroy(&o->mutex);
+	free(o);
+}
+
+void observer_poke(struct observer *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	o->is_poked = true;
+	pthread_cond_signal(&o->wake);
+	pthread_mutex_unlock(&o->mutex);
+}
+
+void observer_touch(struct observer *o, int64_t session)
+{
+	atomic_fetch_add(slot_of(o, session), 1);
+	pthread_mutex_lock(&o->mutex);
+	/* One timer for all, set again when it goes off while there were later events. */
+	o->touched_us = clock_mono_us();
+	if (!o->deadline_us) {
+		o->deadline_us = o->touched_us + QUIET_US;
+		pthread_cond_signal(&o->wake);
+	}
+	pthread_mutex_unlock(&o->mutex);
+}
+
+void observer_wait(struct observer *o, const _Atomic bool *stop)
+{
+	static const long look_ns = 200000000; /* at *stop */
+	pthread_mutex_lock(&o->mutex);
+	uint64_t goal = o->rounds + (o->is_busy ? 2 : 1);
+	o->is_poked = true;
+	pthread_cond_signal(&o->wake);
+	while (o->rounds < goal && !atomic_load(stop) && !o->is_closing) {
+		struct timespec end;
+		clock_gettime(CLOCK_REALTIME, &end);
+		end.tv_nsec += look_ns;
+		if (end.tv_nsec >= 1000000000) {
+			end.tv_sec++;
+			end.tv_nsec -= 1000000000;
+		}
+		pthread_cond_timedwait(&o->settled, &o->mutex, &end);
+		if (!o->is_busy && !o->is_poked && o->rounds < goal) {
+			o->is_poked = true;
+			pthread_cond_signal(&o->wake);
+		}
+	}
+	pthread_mutex_unlock(&o->mutex);
+}
+
+bool observer_is_idle(struct observer *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	bool is_idle = !o->is_busy && !o->is_poked && !o->deadline_us;
+	pthread_mutex_unlock(&o->mutex);
+	return is_idle;
+}
+
+uint64_t observer_made(struct observer *o)
+{
+	return atomic_load(&o->made);
+}

@@ -1,0 +1,166 @@
+#include "daemon/services.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "daemon/daemon.h"
+#include "daemon/import.h"
+#include "daemon/status.h"
+
+/* A function of an operation, as the writer calls it. */
+struct wish {
+	int (*fn)(struct store *s, void *ctx, struct err *err);
+	void *ctx;
+};
+
+static int wish_run(struct desk *desk, void *ctx, struct err *err)
+{
+	struct wish *w = ctx;
+	return w->fn(desk->store, w->ctx, err);
+}
+
+static int service_write(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+{
+	struct daemon *d = daemon;
+	struct wish w = { fn, ctx };
+	if (writer_run(d->writer, LANE_REQUEST, wish_run, &w, err))
+		return -1;
+	follow_wait(d->follow, writer_seq(d->writer));
+	return 0;
+}
+
+static int service_maintain(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+{
+	struct daemon *d = daemon;
+	struct wish w = { fn, ctx };
+	return writer_run_bare(d->writer, wish_run, &w, err);
+}
+
+static int service_import(void *daemon, struct op_call *call, const struct import_request *q, struct import_result *ret,
+	struct err *err)
+{
+	struct daemon *d = daemon;
+	struct import_room room = {
+		.transcripts = d->transcripts,
+		.writer = d->writer,
+		.observer = d->observer,
+		.follow = d->follow,
+		.user_home = d->paths.user_home,
+		.stop = &d->is_leaving,
+	};
+	/* What hooks said of these sessions comes first, so that the two meet in a known order. */
+	drain_poke(d->drain);
+	return import_run(&room, call, q, ret, err);
+}
+
+static int service_index_purge(void *daemon, bool from_scratch, struct err *err)
+{
+	struct daemon *d = daemon;
+	return follow_purge(d->follow, from_scratch, err);
+}
+
+static void service_status(void *daemon, struct jw *w)
+{
+	status_write(daemon, w);
+}
+
+static int service_stop(void *daemon, struct err *err)
+{
+	log_info("leaving: it was asked to stop");
+	daemon_leave(daemon);
+	return 0;
+}
+
+static int service_settings_changed(void *daemon, struct err *err)
+{
+	struct daemon *d = daemon;
+	if (current_refresh(d->current, true))
+		writer_refresh(d->writer);
+	return 0;
+}
+
+/* --- Another store in the place of this one. --- */
+
+struct swap {
+	struct daemon *daemon;
+	const char *path;
+	const char *db; /* the file that the store's url names */
+};
+
+static void remove_beside(struct arena *a, const char *db, const char *ending)
+{
+	const char *path = arena_printf(a, "%s%s", db, ending);
+	if (unlink(path) && errno != ENOENT)
+		log_warn("cannot remove '%s': %s", path, strerror(errno));
+}
+
+/* Nothing has the store open here. */
+static int swap_files(void *ctx, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	struct swap *s = ctx;
+	const char *name = arena_printf(&a, "before-restore-%lld.db", (long long)clock_now());
+	const char *kept = path_join(&a, s->daemon->paths.backup, name);
+	if (file_mkdirs(s->daemon->paths.backup, 0700, err))
+		return -1;
+	remove_beside(&a, s->db, "-wal");
+	remove_beside(&a, s->db, "-shm");
+	if (rename(s->db, kept))
+		return err_set(err, ERR_IO, "cannot keep '%s' as '%s': %s", s->db, kept, strerror(errno));
+	if (!rename(s->path, s->db)) {
+		chmod(s->db, 0600);
+		return 0;
+	}
+	err_set(err, ERR_IO, "cannot put '%s' in the place of '%s': %s", s->path, s->db, strerror(errno));
+	if (rename(kept, s->db))
+		log_error("'%s' could not be put back from '%s': %s", s->db, kept, strerror(errno));
+	return -1;
+}
+
+static int swap_run(struct desk *desk, void *ctx, struct err *err)
+{
+	struct swap *s = ctx;
+	if (store_checkpoint(desk->store, true, err))
+		return -1;
+	return writer_reopen(s->daemon->writer, swap_files, s, err);
+}
+
+static int service_restore(void *daemon, struct op_call *call, const char *path, struct err *err)
+{
+	struct daemon *d = daemon;
+	const char *file = str_starts(d->url, "sqlite:") ? d->url + strlen("sqlite:") : NULL;
+	struct swap s = { .daemon = d, .path = path, .db = file };
+	if (!file)
+		return err_set(err, ERR_USAGE, "only an SQLite store can be restored from a file");
+	if (readers_recall(d->readers, call->store, err))
+		return -1;
+	int failed = writer_run_bare(d->writer, swap_run, &s, err);
+	readers_resume(d->readers);
+	if (failed)
+		return -1;
+	follow_reset(d->follow, writer_seq(d->writer));
+	return follow_purge(d->follow, true, err);
+}
+
+void services_fill(struct daemon *d, struct services *s)
+{
+	*s = (struct services){
+		.daemon = d,
+		.write = service_write,
+		.import = service_import,
+		.index_purge = service_index_purge,
+		.status = service_status,
+		.stop = service_stop,
+		.settings_changed = service_settings_changed,
+		.maintain = service_maintain,
+		.restore = service_restore,
+	};
+}

@@ -1,0 +1,112 @@
+#include "daemon/status.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "build_id.h"
+#include "daemon/daemon.h"
+#include "daemon/http.h"
+
+#define LINE_SIZE 256
+#define KB 1024
+
+/* "VmRSS" and "RssAnon" of /proc/self/status, in bytes; -1 where there is none. */
+static void memory_read(int64_t *ret_resident, int64_t *ret_anonymous)
+{
+	char line[LINE_SIZE];
+	long long kb;
+	FILE *f = fopen("/proc/self/status", "re");
+	*ret_resident = *ret_anonymous = -1;
+	while (f && fgets(line, sizeof(line), f)) {
+		if (sscanf(line, "VmRSS: %lld", &kb) == 1)
+			*ret_resident = kb * KB;
+		else if (sscanf(line, "RssAnon: %lld", &kb) == 1)
+			*ret_anonymous = kb * KB;
+	}
+	if (f)
+		fclose(f);
+}
+
+static void process_write(struct daemon *d, struct jw *w)
+{
+	int64_t resident, anonymous;
+	memory_read(&resident, &anonymous);
+	jw_bool(w, "running", true);
+	jw_int(w, "pid", getpid());
+	jw_int(w, "uptime_ms", (int64_t)((clock_mono_us() - d->started_us) / 1000));
+	jw_str(w, "version", REMANENCE_VERSION);
+	jw_str(w, "build", REMANENCE_BUILD_ID);
+	jw_int(w, "rss_bytes", resident);
+	jw_int(w, "rss_anon_bytes", anonymous);
+	jw_str(w, "home", d->paths.home);
+	jw_str(w, "socket", d->paths.socket);
+	jw_null(w, "http");
+}
+
+static void queue_write(struct daemon *d, struct jw *w)
+{
+	struct writer_state state;
+	int64_t files = 0, bad = 0;
+	writer_state(d->writer, &state);
+	drain_count(&d->paths, &files, &bad);
+	jw_object(w, "queue");
+	for (int i = 0; i < LANE_COUNT; i++)
+		jw_int(w, lane_names[i], (int64_t)state.waiting[i]);
+	jw_int(w, "spool", files);
+	jw_int(w, "spool_bad", bad);
+	jw_int(w, "transcripts", (int64_t)catchup_waiting(d->catchup));
+	jw_int(w, "calls", (int64_t)http_calls(d->http));
+	jw_bool(w, "stuck", state.is_stuck);
+	jw_str(w, "trouble", state.is_stuck ? state.trouble : NULL);
+	jw_end(w, '}');
+}
+
+static void taken_write(struct daemon *d, struct jw *w)
+{
+	struct writer_state writer;
+	struct drain_state drain;
+	writer_state(d->writer, &writer);
+	drain_state(d->drain, &drain);
+	jw_object(w, "since_start");
+	jw_int(w, "hooks", (int64_t)drain.taken);
+	jw_int(w, "put_aside", (int64_t)drain.put_aside);
+	jw_int(w, "transactions", (int64_t)writer.batches);
+	jw_int(w, "works", (int64_t)writer.works);
+	jw_int(w, "failures", (int64_t)writer.failures);
+	jw_end(w, '}');
+}
+
+static void index_write(struct daemon *d, struct jw *w)
+{
+	struct follow_state state;
+	struct index_stats stats;
+	follow_state(d->follow, &state);
+	index_stats(follow_index(d->follow), &stats);
+	jw_object(w, "index");
+	jw_int(w, "docs", (int64_t)stats.docs);
+	jw_int(w, "segments", (int64_t)stats.segments);
+	jw_int(w, "bytes", (int64_t)stats.bytes);
+	jw_int(w, "behind", MAX(state.last - state.seq, (int64_t)0));
+	jw_bool(w, "degraded", state.is_filling || state.is_stuck);
+	jw_str(w, "trouble", state.is_stuck ? state.trouble : NULL);
+	jw_end(w, '}');
+}
+
+void status_write(struct daemon *d, struct jw *w)
+{
+	process_write(d, w);
+	queue_write(d, w);
+	taken_write(d, w);
+	index_write(d, w);
+	jw_object(w, "observer");
+	jw_str(w, "provider", "rules");
+	jw_int(w, "memories", (int64_t)observer_made(d->observer));
+	jw_bool(w, "idle", observer_is_idle(d->observer));
+	jw_end(w, '}');
+	jw_object(w, "embedder");
+	jw_str(w, "provider", "none");
+	jw_end(w, '}');
+}

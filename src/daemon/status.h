@@ -1,0 +1,11 @@
+#ifndef DAEMON_STATUS_H
+#define DAEMON_STATUS_H
+
+#include "base/json.h"
+
+/* The daemon's own part of the status reply. */
+
+struct daemon;
+void status_write(struct daemon *d, struct jw *w);
+
+#endif
