@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buf.h"
 #include "base/err.h"
 
 /*
@@ -33,12 +34,18 @@ struct db_arg db_tn(const char *text, size_t n);
 struct db_arg db_b(const void *blob, size_t n);
 #define DB_ARGS(...) (const struct db_arg[]){ __VA_ARGS__ }, sizeof((const struct db_arg[]){ __VA_ARGS__ }) / sizeof(struct db_arg)
 
+#define DB_VALUES_MAX 32 /* arguments of one statement */
+
+/* url: "sqlite:PATH". A file on a network file system is refused (ERR_STORE): locks and shared memory do not hold there. */
 int db_open(const char *url, enum db_mode mode, struct db **ret, struct err *err);
 void db_close(struct db *db);
 
 /* Runs a statement that gives no rows. */
 int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct err *err);
-/* Several statements in one text, without arguments (migrations). */
+/*
+ * Several statements in one text, without arguments (migrations). The words that databases spell differently are written
+ * {key} (generated row id, never used twice), {blob}, {real} and {clustered} (the primary key is the table).
+ */
 int db_script(struct db *db, const char *sql, struct err *err);
 int64_t db_last_id(struct db *db);
 int64_t db_changes(struct db *db);
@@ -50,7 +57,9 @@ int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n
 int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err);
 int db_next(struct db_rows *r, struct err *err); /* 1 a row, 0 the end, -1 */
 void db_end(struct db_rows *r);                  /* NULL is fine */
+void db_end_ptr(struct db_rows **r);             /* for AUTO */
 bool db_is_null(struct db_rows *r, int col);
+enum db_type db_kind(struct db_rows *r, int col); /* asked before the value is */
 int64_t db_int(struct db_rows *r, int col);
 double db_real(struct db_rows *r, int col);
 const char *db_text(struct db_rows *r, int col);              /* NULL for NULL */
@@ -65,5 +74,16 @@ int db_savepoint(struct db *db, struct err *err);
 int db_release(struct db *db, struct err *err);
 void db_rollback_to(struct db *db);
 void db_interrupt(struct db *db);
+
+/* What only the driver can do. */
+int db_version(struct db *db, int64_t *ret, struct err *err);          /* of the schema; 0 for an empty database */
+int db_set_version(struct db *db, int64_t version, struct err *err);   /* inside the migration's transaction */
+int db_backup(struct db *db, const char *path, struct err *err);       /* online, whole, 0600; written beside and renamed */
+int db_check(struct db *db, bool is_deep, struct buf *report, struct err *err); /* a line per damage; empty when sound */
+int db_checkpoint(struct db *db, bool truncate, struct err *err);      /* ERR_BUSY when readers stand in the way of truncate */
+int db_scrub(struct db *db, struct err *err);                          /* no file holds a byte of a deleted row afterwards */
+int db_compact(struct db *db, struct err *err);                        /* gives free space back to the file system */
+int64_t db_bytes(struct db *db);                                       /* on disk, log included */
+int64_t db_bytes_used(struct db *db);                                  /* pages that hold rows */
 
 #endif

@@ -47,6 +47,13 @@ int store_session_find(struct store *s, enum agent_id agent /* or NONE */, const
  * event of same session, sub-agent, turn, kind and text hash, in time order (and the other way round); fields merge unknown < hook < transcript, never to unknown;
  * copied history (resume, fork) is recognised by uuid across the agent's sessions.
  */
+/* Above these a text keeps its head and tail, and the event its true size. The caller may cut earlier. */
+#define EVENT_TEXT_MAX (1u << 20)
+#define EVENT_INPUT_MAX (256u << 10)
+#define EVENT_OUTPUT_MAX (256u << 10)
+#define EVENT_DIFF_MAX (256u << 10)
+#define EVENT_FILES_MAX 256
+#define EVENT_NAME_MAX 4096 /* key, tool, folder, branch, path */
 enum put_result { PUT_NEW, PUT_MERGED, PUT_SAME, PUT_EXCLUDED };
 struct event_put {
 	int64_t session, project;
@@ -75,6 +82,9 @@ int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn 
 int store_turn_memories(struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err);
 
 /* memory.c */
+#define MEMORY_TEXT_MAX (256u << 10) /* each text; longer ones are cut */
+#define MEMORY_FILES_MAX 200         /* more are left out */
+#define MEMORY_EVIDENCE_MAX 64
 int store_memory_put(struct store *s, struct memory *m, struct err *err);    /* id 0: new (id is set); else changed */
 int store_memory_get(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err); /* with files and evidence; ERR_NOT_FOUND */
 /* Several at once without files and evidence, in the order asked; a missing one has id 0. */

@@ -1,0 +1,211 @@
+/*
+ * What the index is told of a row. A tool call is told by its tool, what it was for, its command or file, the head of its
+ * output and the lines that look like errors: the whole output would drown everything else.
+ */
+#include "store/room.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+#define EVENT_BODY_MAX (8u << 10)
+#define OUTPUT_HEAD_MAX 1500
+#define INPUT_MAX 2000
+#define ERROR_LINES_MAX 12
+#define ERROR_LINE_MAX 240
+#define MESSAGE_MAX (64u << 10) /* a prompt or reply; beyond, its head and tail */
+
+static void add_line(struct buf *b, struct str text, size_t max)
+{
+	if (!text.n)
+		return;
+	if (b->len)
+		buf_char(b, '\n');
+	buf_add(b, text.p, utf8_cut(text.p, text.n, max));
+}
+
+/* The members of a tool's input that say what was done, as text; the rest is of no use in a search. */
+static void add_input(struct buf *b, struct str input)
+{
+	static const char *const members[] = { "description", "command", "cmd", "file_path", "path", "pattern", "query", "url",
+		"prompt", "text", "question" };
+	json *j = NULL;
+
+	if (!input.n)
+		return;
+	if (json_parse(input.p, input.n, &j, NULL) || json_type(j) != JSON_OBJECT) {
+		json_free(j);
+		add_line(b, input, INPUT_MAX);
+		return;
+	}
+	for (size_t i = 0; i < ARRAY_LEN(members); i++) {
+		json *value = json_get(j, members[i]);
+		if (json_type(value) == JSON_STRING) {
+			add_line(b, json_slice(value), INPUT_MAX);
+		} else if (json_type(value) == JSON_ARRAY) {
+			for (size_t k = 0; k < json_len(value) && k < ERROR_LINES_MAX; k++)
+				add_line(b, json_slice(json_at(value, k)), INPUT_MAX);
+		}
+	}
+	json_free(j);
+}
+
+static bool looks_like_error(struct str line)
+{
+	static const char *const signs[] = { "error", "fail", "exception", "panic", "traceback", "assert", "undefined", "denied",
+		"not found", "cannot" };
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (str_ifind(line, signs[i]))
+			return true;
+	return false;
+}
+
+static void add_errors(struct buf *b, struct str rest)
+{
+	struct str line;
+	int n = 0;
+
+	while (n < ERROR_LINES_MAX && str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (!looks_like_error(line))
+			continue;
+		add_line(b, line, ERROR_LINE_MAX);
+		n++;
+	}
+}
+
+static const char *tool_body(struct arena *a, const struct event_row *e)
+{
+	AUTO(buf_done) struct buf b = { .max = 4 * EVENT_BODY_MAX };
+	size_t head = utf8_cut(e->output.p, e->output.n, OUTPUT_HEAD_MAX);
+
+	add_line(&b, str_of(e->tool), EVENT_NAME_MAX);
+	add_line(&b, e->text, INPUT_MAX);
+	add_input(&b, e->input);
+	add_line(&b, e->output, head);
+	add_errors(&b, (struct str){ e->output.p + head, e->output.n - head });
+	return arena_dup(a, buf_cstr(&b), utf8_cut(buf_cstr(&b), b.len, EVENT_BODY_MAX));
+}
+
+static const char *join_files(struct arena *a, const char *const *files, size_t n)
+{
+	AUTO(buf_done) struct buf b = { .max = EVENT_BODY_MAX };
+
+	for (size_t i = 0; i < n; i++)
+		add_line(&b, str_of(files[i]), EVENT_NAME_MAX);
+	return b.len ? arena_str(a, buf_cstr(&b)) : NULL;
+}
+
+static int event_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+{
+	struct event_row e;
+	struct db_rows *r;
+	int rc = store_row(s, "SELECT " EVENT_COLUMNS ", s.branch" EVENT_FROM "WHERE e.id = ?1", DB_ARGS(db_i(c->id)), &r, err);
+
+	if (rc <= 0)
+		return rc;
+	int64_t project = db_int(r, EVENT_COL_PROJECT);
+	enum agent_id agent = (enum agent_id)db_int(r, EVENT_COL_AGENT);
+	const char *branch = row_str(a, r, EVENT_COL_AGENT + 1);
+	rc = event_row_read(s, a, r, &e, err);
+	db_end(r);
+	if (rc)
+		return -1;
+	*ret = (struct index_row){ .kind = CHANGE_EVENT, .id = e.id, .project = e.project ? e.project : project,
+		.session = e.session, .at = e.at, .agent = agent, .doc_kind = e.kind, .confidence = 1, .is_meta = e.flags & FLAG_META,
+		.branch = e.branch ? e.branch : branch, .rest = join_files(a, e.files, e.nfiles) };
+	if (e.kind == EVENT_TOOL)
+		ret->body = tool_body(a, &e);
+	else
+		ret->body = e.text.n ? utf8_head_tail(a, e.text, MESSAGE_MAX).p : NULL;
+	return 0;
+}
+
+/* The texts of a JSON array of strings, or of one member of its objects. */
+static void add_array(struct buf *b, const char *array, const char *member)
+{
+	json *j = NULL;
+
+	if (!array || json_parse(array, strlen(array), &j, NULL))
+		return;
+	for (size_t i = 0; i < json_len(j); i++) {
+		json *item = json_at(j, i);
+		add_line(b, json_slice(member ? json_get(item, member) : item), INPUT_MAX);
+	}
+	json_free(j);
+}
+
+static const char *memory_body(struct arena *a, const struct memory *m)
+{
+	const char *const parts[] = { m->subtitle, m->body, m->request, m->investigated, m->learned, m->completed, m->next_steps,
+		m->notes };
+	AUTO(buf_done) struct buf b = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+		add_line(&b, str_of(parts[i]), MEMORY_TEXT_MAX);
+	add_array(&b, m->facts, NULL);
+	return arena_str(a, buf_cstr(&b));
+}
+
+static const char *memory_rest(struct arena *a, const struct memory *m)
+{
+	AUTO(buf_done) struct buf b = { 0 };
+
+	for (size_t i = 0; i < m->nfiles; i++)
+		add_line(&b, str_of(m->files[i].path), EVENT_NAME_MAX);
+	add_array(&b, m->concepts, NULL);
+	add_array(&b, m->commands, "command");
+	return arena_str(a, buf_cstr(&b));
+}
+
+static int memory_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+{
+	struct memory m;
+	struct db_rows *r;
+	int rc = store_row(s,
+		"SELECT " MEMORY_COLUMNS ", s.agent FROM memory m LEFT JOIN session s ON s.id = m.session WHERE m.id = ?1",
+		DB_ARGS(db_i(c->id)), &r, err);
+
+	if (rc <= 0)
+		return rc;
+	enum agent_id agent = (enum agent_id)db_int(r, 18);
+	rc = memory_row_read(s, a, r, &m, err);
+	db_end(r);
+	if (rc || memory_files_read(s, a, &m, err))
+		return -1;
+	*ret = (struct index_row){ .kind = CHANGE_MEMORY, .id = m.id, .project = m.project, .session = m.session, .at = m.at,
+		.agent = agent, .doc_kind = m.kind, .type = m.type, .status = m.status, .origin = m.origin,
+		.confidence = m.confidence, .is_pinned = m.is_pinned, .branch = m.branch, .title = m.title,
+		.body = memory_body(a, &m), .rest = memory_rest(a, &m) };
+	return 0;
+}
+
+static int session_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc = store_row(s, "SELECT id, project, agent, last_event_at, branch, title FROM session WHERE id = ?1",
+		DB_ARGS(db_i(c->id)), &r, err);
+
+	if (rc <= 0)
+		return rc;
+	*ret = (struct index_row){ .kind = CHANGE_SESSION, .id = db_int(r, 0), .session = db_int(r, 0), .project = db_int(r, 1),
+		.agent = (enum agent_id)db_int(r, 2), .at = db_int(r, 3), .branch = row_str(a, r, 4), .title = row_str(a, r, 5),
+		.confidence = 1 };
+	return 0;
+}
+
+int store_index_rows(struct store *s, struct arena *a, const struct change *changes, size_t n, struct index_row *ret,
+	struct err *err)
+{
+	static int (*const readers[CHANGE_KIND_COUNT])(struct store *, struct arena *, const struct change *, struct index_row *,
+		struct err *) = { [CHANGE_EVENT] = event_doc, [CHANGE_MEMORY] = memory_doc, [CHANGE_SESSION] = session_doc };
+
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = (struct index_row){ 0 };
+		if (changes[i].kind < CHANGE_KIND_COUNT && readers[changes[i].kind](s, a, &changes[i], &ret[i], err))
+			return -1;
+	}
+	return 0;
+}

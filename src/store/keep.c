@@ -1,0 +1,173 @@
+/* Housekeeping: checks, backups, retention, the compression dictionary. */
+#include "store/room.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+
+#define RETENTION_BATCH 500
+#define SAMPLES_MIN 400          /* rows; fewer teach a dictionary nothing */
+#define SAMPLES_MAX 4000
+#define SAMPLE_BYTES_MIN (256u << 10)
+#define SAMPLE_BYTES_MAX (3u << 20)
+#define SAMPLE_MAX (8u << 10)    /* of one row; the rest repeats itself */
+
+static int check_references(struct store *s, struct buf *report, struct err *err)
+{
+	static const struct {
+		const char *what, *sql;
+	} checks[] = {
+		{ "events without their session", "SELECT count(*) FROM event WHERE session NOT IN (SELECT id FROM session)" },
+		{ "events in a turn of another session",
+			"SELECT count(*) FROM event e JOIN turn t ON t.id = e.turn WHERE t.session <> e.session" },
+		{ "sessions without their project", "SELECT count(*) FROM session WHERE project NOT IN (SELECT id FROM project)"
+						    " AND project <> 0" },
+		{ "files of memories that are gone", "SELECT count(*) FROM memory_file WHERE memory NOT IN (SELECT id FROM memory)" },
+		{ "events that the index is not told of",
+			"SELECT count(*) FROM event WHERE id NOT IN (SELECT id FROM change WHERE kind = 0)" },
+		{ "memories that the index is not told of",
+			"SELECT count(*) FROM memory WHERE id NOT IN (SELECT id FROM change WHERE kind = 1)" },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
+		int64_t n;
+		if (db_one(s->db, checks[i].sql, NULL, 0, 0, &n, err))
+			return -1;
+		if (n)
+			buf_printf(report, "%lld %s\n", (long long)n, checks[i].what);
+	}
+	return 0;
+}
+
+/* Every text can be read. */
+static int check_packs(struct store *s, struct buf *report, struct err *err)
+{
+	static const char *const sqls[] = { "SELECT id, pack FROM event WHERE pack IS NOT NULL", "SELECT id, pack FROM memory" };
+	AUTO(arena_done) struct arena a = { 0 };
+
+	for (size_t i = 0; i < ARRAY_LEN(sqls); i++) {
+		AUTO(db_end_ptr) struct db_rows *r = NULL;
+		int rc;
+		if (db_query(s->db, sqls[i], NULL, 0, &r, err))
+			return -1;
+		while ((rc = db_next(r, err)) > 0) {
+			struct str text;
+			struct err why;
+			size_t n;
+			const void *blob = db_blob(r, 1, &n);
+			arena_reset(&a);
+			if (packer_open(s->packer, &a, blob, n, &text, &why))
+				buf_printf(report, "%s%lld: %s\n", i ? "" : "e", (long long)db_int(r, 0), why.text);
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err)
+{
+	if (db_check(s->db, is_deep, report, err))
+		return -1;
+	if (!is_deep)
+		return 0;
+	return check_references(s, report, err) || check_packs(s, report, err) ? -1 : 0;
+}
+
+int store_backup(struct store *s, const char *path, struct err *err)
+{
+	return db_backup(s->db, path, err);
+}
+
+int store_checkpoint(struct store *s, bool truncate, struct err *err)
+{
+	return db_checkpoint(s->db, truncate, err);
+}
+
+/* Events go, memories stay with the excerpts in their packs; a turn without events is not run again, so it keeps what it has. */
+static int prune(struct store *s, const struct ids *events, struct err *err)
+{
+	static const char *const tables[] = {
+		"DELETE FROM hook_copy WHERE event = ?1",
+		"DELETE FROM evidence WHERE event = ?1",
+		"DELETE FROM event WHERE id = ?1",
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		if (store_each(s, tables[i], events, err))
+			return -1;
+	for (size_t i = 0; i < events->n; i++)
+		if (store_note(s, CHANGE_EVENT, events->p[i], true, err))
+			return -1;
+	return 0;
+}
+
+int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, int64_t *ret_removed, struct err *err)
+{
+	*ret_removed = 0;
+	for (;;) {
+		AUTO(ids_done) struct ids old = { 0 };
+		bool is_large = max_bytes > 0 && db_bytes_used(s->db) > max_bytes;
+		/* Whole turns only, whose rules have run: half a turn would be remembered wrongly when it is run again. */
+		if (!is_large && events_before <= 0)
+			return 0;
+		if (store_ids(s,
+			    "SELECT e.id FROM event e LEFT JOIN turn t ON t.id = e.turn WHERE e.at < ?1"
+			    " AND (t.id IS NULL OR (t.is_dirty = 0 AND t.last_event_at < ?1)) ORDER BY e.at, e.id LIMIT ?2",
+			    DB_ARGS(db_i(is_large ? INT64_MAX : events_before), db_i(RETENTION_BATCH)), &old, err))
+			return -1;
+		if (!old.n)
+			return 0;
+		if (prune(s, &old, err))
+			return -1;
+		*ret_removed += (int64_t)old.n;
+	}
+}
+
+static int read_samples(struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc;
+
+	if (db_query(s->db, sql, DB_ARGS(db_i(SAMPLES_MAX)), &r, err))
+		return -1;
+	while (samples->len < SAMPLE_BYTES_MAX && (rc = db_next(r, err)) > 0) {
+		struct str text;
+		size_t n;
+		const void *blob = db_blob(r, 0, &n);
+		arena_reset(&a);
+		if (packer_open(s->packer, &a, blob, n, &text, err))
+			return -1;
+		n = MIN(text.n, SAMPLE_MAX);
+		buf_add(samples, text.p, n);
+		buf_add(sizes, &n, sizeof(n));
+	}
+	return 0;
+}
+
+static int train(struct store *s, enum pack_class class, const char *sql, struct err *err)
+{
+	AUTO(buf_done) struct buf samples = { 0 };
+	AUTO(buf_done) struct buf sizes = { 0 };
+	int64_t id;
+
+	if (packer_dictionary(s->packer, class, &id, err))
+		return -1;
+	if (id)
+		return 0;
+	if (read_samples(s, sql, &samples, &sizes, err))
+		return -1;
+	size_t n = sizes.len / sizeof(size_t);
+	if (n < SAMPLES_MIN || samples.len < SAMPLE_BYTES_MIN)
+		return 0;
+	return packer_train(s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
+}
+
+int store_train_dictionary(struct store *s, struct err *err)
+{
+	/* Spread over all rows, by the low bits of an odd multiple of the id. */
+	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1", err))
+		return -1;
+	return train(s, PACK_EVENT, "SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT ?1", err);
+}

@@ -1,0 +1,311 @@
+/*
+ * A memory between memory and its row. Everything that SQL need not look into is one pack: texts, names of rule, slot, model,
+ * branch and commit, and the evidence with its excerpts, which mostly quote what the body says and so cost next to nothing.
+ */
+#include "store/memory_row.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "text/hash.h"
+
+#define CONFIDENCE_STEPS 1000
+
+enum { FIELD_EVIDENCE = 31 };
+
+/* Fields of the pack that are plain texts. Numbers are stored: rows are only added. */
+static const struct {
+	unsigned field;
+	size_t offset;
+} fields[] = {
+	{ 1, offsetof(struct memory, title) },	     { 2, offsetof(struct memory, subtitle) },
+	{ 3, offsetof(struct memory, body) },	     { 4, offsetof(struct memory, facts) },
+	{ 5, offsetof(struct memory, concepts) },     { 6, offsetof(struct memory, request) },
+	{ 7, offsetof(struct memory, investigated) }, { 8, offsetof(struct memory, learned) },
+	{ 9, offsetof(struct memory, completed) },    { 10, offsetof(struct memory, next_steps) },
+	{ 11, offsetof(struct memory, notes) },	     { 12, offsetof(struct memory, commands) },
+	{ 13, offsetof(struct memory, rule) },	     { 14, offsetof(struct memory, slot) },
+	{ 15, offsetof(struct memory, model) },	     { 16, offsetof(struct memory, branch) },
+	{ 17, offsetof(struct memory, commit) },
+};
+
+static const char **field_of(struct memory *m, size_t i)
+{
+	return (const char **)((char *)m + fields[i].offset);
+}
+
+static void read_evidence(struct str value, struct evidence *ret)
+{
+	uint64_t event = 0;
+
+	pack_read_number(&value, &event);
+	ret->event = (int64_t)event;
+	ret->role = value.p;
+	ret->excerpt = value.p + strlen(value.p) + 1;
+	if (ret->excerpt >= value.p + value.n || !*ret->excerpt)
+		ret->excerpt = NULL;
+}
+
+static int read_pack(struct store *s, struct arena *a, struct str blob, struct memory *m, struct err *err)
+{
+	struct str rest, value;
+	unsigned field;
+	size_t cap = 0;
+
+	if (packer_open(s->packer, a, blob.p, blob.n, &rest, err))
+		return -1;
+	while (pack_next(&rest, &field, &value)) {
+		if (field == FIELD_EVIDENCE) {
+			struct evidence e;
+			read_evidence(value, &e);
+			ARENA_PUSH(a, m->evidence, m->nevidence, cap, e);
+		}
+		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
+			if (fields[i].field == field)
+				*field_of(m, i) = value.p;
+	}
+	return 0;
+}
+
+int memory_row_read(struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err)
+{
+	struct memory m = { .id = db_int(r, 0), .project = db_int(r, 1), .session = db_int(r, 2), .turn = db_int(r, 3),
+		.at = db_int(r, 4), .kind = (enum memory_kind)db_int(r, 5), .type = (enum memory_type)db_int(r, 6),
+		.status = (enum memory_status)db_int(r, 7), .origin = (enum memory_origin)db_int(r, 8),
+		.trust = (enum trust)db_int(r, 9), .is_pinned = db_int(r, 10),
+		.confidence = (double)db_int(r, 11) / CONFIDENCE_STEPS, .created_at = db_int(r, 12),
+		.updated_at = db_is_null(r, 13) ? db_int(r, 12) : db_int(r, 13), .valid_from = db_int(r, 14),
+		.valid_to = db_int(r, 15), .superseded_by = db_int(r, 16) };
+	struct str blob;
+
+	blob.p = db_blob(r, 17, &blob.n);
+	if (read_pack(s, a, blob, &m, err))
+		return err_prefix(err, "memory %lld: ", (long long)m.id);
+	*ret = m;
+	return 0;
+}
+
+static char *hex_of(struct arena *a, const unsigned char *p, size_t n)
+{
+	char *hex = arena_alloc(a, 2 * n + 1);
+
+	for (size_t i = 0; i < n; i++) {
+		hex[2 * i] = "0123456789abcdef"[p[i] >> 4];
+		hex[2 * i + 1] = "0123456789abcdef"[p[i] & 15];
+	}
+	return hex;
+}
+
+/* Hashes are hex texts outside and half as long inside; anything else is kept as text. */
+static struct db_arg hash_arg(struct arena *a, const char *hash)
+{
+	size_t n = hash ? strlen(hash) : 0;
+
+	if (!n || n % 2 || strspn(hash, "0123456789abcdef") != n)
+		return db_t(n ? hash : NULL);
+	unsigned char *bytes = arena_alloc(a, n / 2);
+	for (size_t i = 0; i < n; i++) {
+		unsigned digit = hash[i] <= '9' ? (unsigned)(hash[i] - '0') : (unsigned)(hash[i] - 'a') + 10;
+		bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
+	}
+	return db_b(bytes, n / 2);
+}
+
+int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t cap = 0;
+	int rc;
+
+	m->nfiles = 0;
+	m->files = NULL;
+	if (db_query(s->db,
+		    "SELECT f.path, mf.role, mf.size, mf.hash FROM memory_file mf JOIN file f ON f.id = mf.file"
+		    " WHERE mf.memory = ?1 ORDER BY mf.role DESC, f.path",
+		    DB_ARGS(db_i(m->id)), &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0) {
+		struct memory_file f = { .path = row_str(a, r, 0), .role = (enum file_role)db_int(r, 1),
+			.size = db_is_null(r, 2) ? -1 : db_int(r, 2) };
+		enum db_type form = db_kind(r, 3);
+		size_t n;
+		const void *hash = db_blob(r, 3, &n);
+		if (n)
+			f.hash = form == DB_BLOB ? hex_of(a, hash, n) : row_str(a, r, 3);
+		ARENA_PUSH(a, m->files, m->nfiles, cap, f);
+	}
+	return rc;
+}
+
+static void write_pack(struct store *s, struct memory *m)
+{
+	AUTO(buf_done) struct buf one = { 0 };
+
+	buf_cut(&s->raw, 0);
+	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
+		const char *text = *field_of(m, i);
+		if (text && *text)
+			pack_add(&s->raw, fields[i].field, (struct str){ text, utf8_cut(text, strlen(text), MEMORY_TEXT_MAX) });
+	}
+	for (size_t i = 0; i < m->nevidence && i < MEMORY_EVIDENCE_MAX; i++) {
+		const struct evidence *e = &m->evidence[i];
+		buf_cut(&one, 0);
+		pack_number(&one, (uint64_t)e->event);
+		buf_str(&one, e->role ? e->role : "");
+		buf_char(&one, '\0');
+		if (e->excerpt)
+			buf_add(&one, e->excerpt, utf8_cut(e->excerpt, strlen(e->excerpt), EVIDENCE_EXCERPT_MAX));
+		pack_add(&s->raw, FIELD_EVIDENCE, (struct str){ one.data, one.len });
+	}
+}
+
+/* What the rules or a model said: the pack, the columns, the files. Not what a person decided about it (pin, status). */
+static int64_t content_hash(struct store *s, const struct memory *m)
+{
+	AUTO(buf_done) struct buf b = { 0 };
+
+	buf_add(&b, s->raw.data, s->raw.len);
+	buf_printf(&b, "%d %d %d %lld %.3f %lld %lld ", m->kind, m->type, m->trust, (long long)m->at, m->confidence,
+		(long long)m->valid_from, (long long)m->valid_to);
+	for (size_t i = 0; i < m->nfiles && i < MEMORY_FILES_MAX; i++)
+		buf_printf(&b, "%s %d %s %lld\n", m->files[i].path, m->files[i].role,
+			m->files[i].hash ? m->files[i].hash : "", (long long)m->files[i].size);
+	return (int64_t)hash64(b.data, b.len);
+}
+
+int64_t memory_pack(struct store *s, struct memory *m)
+{
+	if (!m->created_at)
+		m->created_at = clock_now();
+	if (!m->at)
+		m->at = m->created_at;
+	write_pack(s, m);
+	return content_hash(s, m);
+}
+
+static int write_columns(struct store *s, struct memory *m, int64_t hash, struct err *err)
+{
+	static const char insert[] =
+		"INSERT INTO memory (project, session, turn, at, kind, type, status, origin, trust, is_pinned, confidence,"
+		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack) VALUES"
+		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+	static const char update[] =
+		"UPDATE memory SET project = ?1, session = ?2, turn = ?3, at = ?4, kind = ?5, type = ?6, status = ?7, origin = ?8,"
+		" trust = ?9, is_pinned = ?10, confidence = ?11, created_at = ?12, updated_at = ?13, valid_from = ?14,"
+		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18 WHERE id = ?19";
+	int confidence = (int)lround(MAX(0.0, MIN(1.0, m->confidence)) * CONFIDENCE_STEPS);
+
+	if (packer_close(s->packer, PACK_MEMORY, &s->raw, &s->blob, err))
+		return -1;
+	const struct db_arg args[] = { db_i(m->project), db_id(m->session), db_id(m->turn), db_i(m->at), db_i(m->kind),
+		db_i(m->type), db_i(m->status), db_i(m->origin), db_i(m->trust), db_i(m->is_pinned), db_i(confidence),
+		db_i(m->created_at), db_id(m->updated_at == m->created_at ? 0 : m->updated_at), db_id(m->valid_from),
+		db_id(m->valid_to), db_id(m->superseded_by), db_i(hash), db_b(s->blob.data, s->blob.len), db_i(m->id) };
+	if (db_run(s->db, m->id ? update : insert, args, ARRAY_LEN(args) - !m->id, err))
+		return -1;
+	if (!m->id)
+		m->id = db_last_id(s->db);
+	return 0;
+}
+
+static int file_id(struct store *s, const char *path, int64_t *ret, struct err *err)
+{
+	if (db_one(s->db, "SELECT id FROM file WHERE path = ?1", DB_ARGS(db_t(path)), 0, ret, err))
+		return -1;
+	if (*ret)
+		return 0;
+	if (db_run(s->db, "INSERT INTO file (path) VALUES (?1)", DB_ARGS(db_t(path)), err))
+		return -1;
+	*ret = db_last_id(s->db);
+	return 0;
+}
+
+static int write_files(struct store *s, const struct memory *m, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	int64_t file;
+
+	for (size_t i = 0; i < m->nfiles && i < MEMORY_FILES_MAX; i++) {
+		const struct memory_file *f = &m->files[i];
+		if (!f->path || !*f->path)
+			continue;
+		if (file_id(s, f->path, &file, err) ||
+			db_run(s->db,
+				"INSERT INTO memory_file (memory, file, role, size, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
+				" ON CONFLICT (memory, file, role) DO NOTHING",
+				DB_ARGS(db_i(m->id), db_i(file), db_i(f->role), f->size < 0 ? db_id(0) : db_i(f->size),
+					hash_arg(&a, f->hash)),
+				err))
+			return -1;
+	}
+	return 0;
+}
+
+static int write_evidence(struct store *s, const struct memory *m, struct err *err)
+{
+	for (size_t i = 0; i < m->nevidence && i < MEMORY_EVIDENCE_MAX; i++)
+		if (m->evidence[i].event &&
+			db_run(s->db, "INSERT INTO evidence (event, memory) VALUES (?1, ?2) ON CONFLICT (event, memory) DO NOTHING",
+				DB_ARGS(db_i(m->evidence[i].event), db_i(m->id)), err))
+			return -1;
+	return 0;
+}
+
+/* Evidence has its index by event; the events of a memory are in its old pack. */
+static int clear_evidence(struct store *s, int64_t id, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	struct memory old;
+	struct db_rows *r;
+	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1", DB_ARGS(db_i(id)), &r, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = memory_row_read(s, &a, r, &old, err);
+	db_end(r);
+	for (size_t i = 0; !rc && i < old.nevidence; i++)
+		rc = db_run(s->db, "DELETE FROM evidence WHERE event = ?1 AND memory = ?2",
+			DB_ARGS(db_i(old.evidence[i].event), db_i(id)), err);
+	return rc;
+}
+
+int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err)
+{
+	bool is_new = !m->id;
+
+	if (!is_new && (clear_evidence(s, m->id, err) ||
+			       db_run(s->db, "DELETE FROM memory_file WHERE memory = ?1", DB_ARGS(db_i(m->id)), err)))
+		return -1;
+	if (!is_new)
+		m->updated_at = clock_now();
+	else if (!m->updated_at)
+		m->updated_at = m->created_at;
+	if (write_columns(s, m, hash, err) || write_files(s, m, err) || write_evidence(s, m, err))
+		return -1;
+	return store_note(s, CHANGE_MEMORY, m->id, false, err);
+}
+
+int memory_delete(struct store *s, const struct ids *ids, struct err *err)
+{
+	static const char *const tables[] = {
+		"DELETE FROM memory_file WHERE memory = ?1",
+		"DELETE FROM vector WHERE memory = ?1",
+		"DELETE FROM chunk WHERE memory = ?1",
+		"DELETE FROM injection_memory WHERE memory = ?1",
+		"DELETE FROM memory WHERE id = ?1",
+	};
+
+	for (size_t i = 0; i < ids->n; i++)
+		if (clear_evidence(s, ids->p[i], err))
+			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
+		if (store_each(s, tables[i], ids, err))
+			return -1;
+	for (size_t i = 0; i < ids->n; i++)
+		if (store_note(s, CHANGE_MEMORY, ids->p[i], true, err))
+			return -1;
+	return 0;
+}

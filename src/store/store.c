@@ -1,0 +1,106 @@
+/* A store: a connection, its compression state, and the number of the last change. */
+#include "store/room.h"
+
+#include "base/mem.h"
+#include "store/schema.h"
+
+int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret, struct err *err)
+{
+	struct db *db;
+
+	if (db_open(url, mode, &db, err))
+		return -1;
+	if (mode == DB_CREATE ? schema_migrate(db, backup_dir, err) : schema_check(db, err)) {
+		db_close(db);
+		return -1;
+	}
+	struct store *s = mem_alloc(sizeof(*s));
+	s->db = db;
+	s->packer = packer_new(db);
+	s->is_writer = mode != DB_READ;
+	*ret = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	packer_free(s->packer);
+	db_close(s->db);
+	buf_done(&s->raw);
+	buf_done(&s->blob);
+	free(s);
+}
+
+struct db *store_db(struct store *s)
+{
+	return s->db;
+}
+
+int store_begin(struct store *s, struct err *err)
+{
+	return db_begin(s->db, err);
+}
+
+int store_commit(struct store *s, struct err *err)
+{
+	return db_commit(s->db, err);
+}
+
+void store_rollback(struct store *s)
+{
+	db_rollback(s->db);
+	s->is_seq_known = false;
+	packer_reload(s->packer);
+}
+
+int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)
+{
+	*ret = NULL;
+	if (db_query(s->db, sql, args, n, ret, err))
+		return -1;
+	int rc = db_next(*ret, err);
+	if (rc <= 0) {
+		db_end(*ret);
+		*ret = NULL;
+	}
+	return rc;
+}
+
+char *row_str(struct arena *a, struct db_rows *r, int col)
+{
+	return arena_str(a, db_text(r, col));
+}
+
+void ids_add(struct ids *list, int64_t id)
+{
+	MEM_GROW(list->p, list->cap, list->n + 1);
+	list->p[list->n++] = id;
+}
+
+void ids_done(struct ids *list)
+{
+	free(list->p);
+	*list = (struct ids){ 0 };
+}
+
+int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct ids *ret, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc;
+
+	if (db_query(s->db, sql, args, n, &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0)
+		ids_add(ret, db_int(r, 0));
+	return rc;
+}
+
+int store_each(struct store *s, const char *sql, const struct ids *ids, struct err *err)
+{
+	for (size_t i = 0; i < ids->n; i++)
+		if (db_run(s->db, sql, DB_ARGS(db_i(ids->p[i])), err))
+			return -1;
+	return 0;
+}
