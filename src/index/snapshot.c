@@ -152,8 +152,8 @@ void snapshot_add(struct index *ix, struct snapshot *s, struct segment *seg)
 
 void snapshot_replace(struct index *ix, struct snapshot *s, const bool *gone, struct segment *merged)
 {
-	struct segment *unused[1];
-	size_t n = 0, at = SIZE_MAX;
+	AUTO(mem_free_ptr) struct segment **unused = mem_alloc((s->n + 1) * sizeof(struct segment *));
+	size_t n = 0, at = SIZE_MAX, nunused = 0;
 	pthread_mutex_lock(&ix->lock);
 	for (size_t i = 0; i < s->n; i++) {
 		if (!gone[i]) {
@@ -161,11 +161,14 @@ void snapshot_replace(struct index *ix, struct snapshot *s, const bool *gone, st
 			continue;
 		}
 		at = MIN(at, n);
-		unused[0] = view_leave(&s->views[i]); /* the published snapshot still holds it */
-		if (unused[0])
-			die("index: a segment that is in use has no reference");
+		/* The published snapshot still holds it, unless it was added to this one only. */
+		struct segment *seg = view_leave(&s->views[i]);
+		if (seg)
+			unused[nunused++] = seg;
 	}
 	pthread_mutex_unlock(&ix->lock);
+	for (size_t i = 0; i < nunused; i++)
+		segment_free(unused[i]);
 	s->n = n;
 	if (!merged)
 		return;
