@@ -10,8 +10,8 @@
 	"t.id, t.session, s.project, t.started_at, t.last_event_at, t.agent_turn, t.is_dirty, t.is_stopped,"               \
 	" (SELECT count(*) FROM turn o WHERE o.session = t.session AND o.started_at > 0 AND (o.started_at < t.started_at OR" \
 	" (o.started_at = t.started_at AND o.id <= t.id))),"                                                              \
-	" (SELECT coalesce(e.project, s.project) FROM event e WHERE e.session = t.session AND e.at BETWEEN t.started_at"   \
-	" AND t.last_event_at AND e.turn = t.id GROUP BY coalesce(e.project, s.project) ORDER BY count(*) DESC LIMIT 1)"
+	" (SELECT e.project FROM event e WHERE e.session = t.session AND e.at BETWEEN t.started_at AND t.last_event_at"    \
+	" AND e.turn = t.id GROUP BY e.project ORDER BY count(*) DESC LIMIT 1)"
 
 static void read_turn(struct arena *a, struct db_rows *r, struct turn *ret)
 {
