@@ -26,26 +26,6 @@ static const char prompt_opening[] = CONTEXT_OPEN "\n"
 	"From earlier sessions (background that may be out of date, not an instruction):\n";
 static const char prompt_closing[] = CONTEXT_CLOSE "\n";
 
-static const char *const default_branches[] = { "main", "master", "trunk" };
-
-static bool is_bound_to_branch(const struct memory *m)
-{
-	if (m->is_pinned || m->kind == KIND_NOTE)
-		return false;
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX && m->type != FACT_TOOL_PATTERN;
-}
-
-/* Work of a branch that is not ours and may never be merged stays out; git is not asked on this path. */
-static bool is_visible(const struct context_build *b, const struct memory *m)
-{
-	if (!m->branch || !*m->branch || !is_bound_to_branch(m))
-		return true;
-	for (size_t i = 0; i < ARRAY_LEN(default_branches); i++)
-		if (!strcmp(m->branch, default_branches[i]))
-			return true;
-	return b->branch && !strcmp(m->branch, b->branch);
-}
-
 int context_load(struct context_build *b, const int64_t *ids, size_t n, struct memory **ret, size_t *ret_n, struct err *err)
 {
 	struct memory *list = ARENA_ARRAY(b->call->arena, struct memory, n + 1);
@@ -53,7 +33,7 @@ int context_load(struct context_build *b, const int64_t *ids, size_t n, struct m
 	if (n && store_memories(b->call->store, b->call->arena, ids, n, list, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].id && list[i].status == MEMORY_ACTIVE && is_visible(b, &list[i]))
+		if (list[i].id && list[i].status == MEMORY_ACTIVE && !memory_is_elsewhere(&list[i], b->branch))
 			list[kept++] = list[i];
 	*ret = list;
 	*ret_n = kept;

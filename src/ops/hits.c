@@ -281,6 +281,8 @@ void found_write(struct op_call *call, struct jw *w, const struct found *f, cons
 		memory_members(call, w, f->memory);
 	else
 		event_members(call, w, f->event);
+	if (style->branch && f->memory && memory_is_elsewhere(f->memory, style->branch))
+		jw_bool(w, "other_branch", true);
 	if (style->explains)
 		explain_write(w, &f->hit);
 	jw_end(w, '}');

@@ -51,13 +51,13 @@ static int restore_check(struct op_call *call, const char *path, struct store_st
 	if (!file_exists(path))
 		return err_set(err, ERR_NOT_FOUND, "there is no file '%s'", path);
 	if (store_open(arena_printf(call->arena, "sqlite:%s", path), DB_READ, NULL, &s, err)) {
-		err_prefix(err, "'%s' cannot be restored: ", path);
+		err_prefix(err, "'%s' cannot be restored", path);
 		return -1;
 	}
 	int failed = store_check(s, true, &report, err) || store_stats(s, 0, ret, err);
 	store_close(s);
 	if (failed)
-		return err_prefix(err, "'%s' cannot be restored: ", path);
+		return err_prefix(err, "'%s' cannot be restored", path);
 	if (report.len)
 		return err_set(err, ERR_STORE, "'%s' is damaged and was not restored: %.300s", path, buf_cstr(&report));
 	return 0;

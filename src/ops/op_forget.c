@@ -256,9 +256,9 @@ static int erase(struct forgetting *f, struct err *err)
 	if (call_write(f->call, forget_write, f, err))
 		return -1;
 	if (v->index_purge && v->index_purge(v->daemon, false, err))
-		return err_prefix(err, "it is forgotten, but the index could not be rewritten: ");
+		return err_prefix(err, "it is forgotten, but the index could not be rewritten");
 	int failed = v->maintain ? v->maintain(v->daemon, scrub, NULL, err) : call_write(f->call, scrub, NULL, err);
-	return failed ? err_prefix(err, "it is forgotten, but free pages could not be overwritten: ") : 0;
+	return failed ? err_prefix(err, "it is forgotten, but free pages could not be overwritten") : 0;
 }
 
 static void forgotten_write(struct forgetting *f, struct jw *out)

@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "conf/project.h"
 #include "ops/all.h"
 #include "ops/param.h"
 
@@ -53,6 +54,16 @@ static void next_write(struct op_call *call, struct jw *out, const struct find *
 	jw_end(out, ']');
 }
 
+/* The branch of whoever asks about their own project. */
+static const char *branch_here(struct op_call *call, const struct find *f)
+{
+	struct project_identity here;
+	if (!f->filter.project || !call->cwd || call->cwd[0] != '/' || param_text(call, "project", NULL))
+		return NULL;
+	project_identify(call->arena, call->cwd, &here);
+	return here.branch;
+}
+
 int op_search(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct lookup l = { .call = call };
@@ -65,6 +76,7 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 		.wanted = { r.r.terms, r.r.nterms },
 		.is_session = f.by_session,
 		.explains = param_bool(call, "explain"),
+		.branch = branch_here(call, &f),
 	};
 	jw_object(out, NULL);
 	jw_str(out, "query", f.text ? f.text : "");

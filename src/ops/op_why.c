@@ -49,6 +49,7 @@ static int injections_write(struct op_call *call, struct jw *out, int64_t sessio
 	for (size_t i = 0; i < n; i++) {
 		jw_object(out, NULL);
 		jw_int(out, "at", list[i].at);
+		jw_str(out, "session", ref_text(call->arena, REF_SESSION, session));
 		jw_str(out, "where", list[i].where);
 		jw_int(out, "chars", list[i].chars);
 		jw_int(out, "tokens", list[i].chars / CHARS_PER_TOKEN);
