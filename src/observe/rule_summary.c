@@ -1,0 +1,101 @@
+/* What the turn came to, in the parts that a next session wants: request, what was looked at, learned and done, what is left. */
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "observe/rule_table.h"
+#include "observe/sections.h"
+#include "observe/sentence.h"
+
+#define LEAST_SCORE 1
+#define PART_MAX 700
+#define SHORT_PART_MAX 400
+#define SPOKEN_MIN 60      /* bytes of account that make a turn without observations worth a summary */
+#define LOOKED_MAX 5
+
+static bool is_worth_it(const struct turn_view *v, const struct rules_output *out)
+{
+	if (out->n)
+		return true;
+	return v->tools > 0 && v->account.n >= SPOKEN_MIN;
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+/* The files that were read, by name. */
+static char *looked_at(struct turn_view *v)
+{
+	struct buf out = { 0 };
+	size_t shown = 0, total = 0;
+	char *ret;
+
+	for (size_t i = 0; i < v->nfiles; i++) {
+		if (v->files[i].is_modified)
+			continue;
+		total++;
+		if (shown < LOOKED_MAX) {
+			buf_printf(&out, "%s%s", shown ? ", " : "", base_name(v->files[i].path));
+			shown++;
+		}
+	}
+	if (total > shown)
+		buf_printf(&out, " +%zu", total - shown);
+	ret = out.len ? arena_dup(v->a, out.data, out.len) : NULL;
+	buf_done(&out);
+	return ret;
+}
+
+static char *either(char *first, char *second)
+{
+	return first ? first : second;
+}
+
+static void set_parts(struct draft *d)
+{
+	struct turn_view *v = d->v;
+	const struct blocks *b = &v->blocks;
+	bool did = v->nmodified || v->ncommits;
+	char *account = narrative(v, b, 0, b->n, PART_MAX);
+
+	d->m.request = v->request;
+	d->m.investigated = looked_at(v);
+	d->m.learned = either(section_text(v->a, b, SECTION_CAUSE, PART_MAX), section_text(v->a, b, SECTION_FOUND, PART_MAX));
+	if (!d->m.learned)
+		d->m.learned = did ? section_cues(v->a, b, SECTION_CAUSE, SHORT_PART_MAX) : account;
+	d->m.completed = did ? either(section_text(v->a, b, SECTION_DONE, PART_MAX), account) : NULL;
+	if (did && v->ncommits && !d->m.completed)
+		d->m.completed = v->commits[v->ncommits - 1].subject;
+	d->m.next_steps = either(section_text(v->a, b, SECTION_NEXT, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NEXT, SHORT_PART_MAX));
+	d->m.notes = either(section_text(v->a, b, SECTION_NOTES, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NOTES, SHORT_PART_MAX));
+}
+
+void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_output *out)
+{
+	struct candidates *titles;
+	const char *title;
+	struct draft d;
+
+	if (!is_worth_it(v, out))
+		return;
+	titles = turn_titles(v, true);
+	title = candidates_take(v->a, titles, LEAST_SCORE, v->given, v->ngiven);
+	if (!title && v->ngiven == 0)
+		return;
+	draft_begin(&d, v, rule, "main", KIND_SUMMARY);
+	draft_title(&d, title ? title : v->given[0]);
+	set_parts(&d);
+	if (!d.m.completed && !d.m.learned && !v->nmodified && !out->n)
+		return;
+	d.m.commit = v->ncommits ? v->commits[v->ncommits - 1].hash : NULL;
+	draft_files(&d, 0, v->in->n, NULL, 10);
+	draft_commands(&d, 0, v->in->n);
+	draft_evidence(&d, v->prompt, "prompt", str_of(v->request));
+	draft_evidence(&d, v->reply, "reply", v->account);
+	draft_end(&d, out);
+}
