@@ -220,12 +220,35 @@ static const char *call_id(const json *p)
 static void read_call(struct line *l)
 {
 	const char *id = call_id(l->p);
+	int64_t process;
+	bool is_poll;
 	tell_held(l);
 	if (!id)
 		return;
+	if (codex_call_is_stdin(l->p, &process, &is_poll) && is_poll) {
+		pending_poll(&l->r->pending, id, process);
+		return;
+	}
 	struct captured_event *e = tool_event(l, id);
 	codex_call(l->a, e, l->p);
 	pending_add(&l->r->pending, e);
+}
+
+/* A call that waited for a process: its exit code and the rest of its output belong to the call that started it. */
+static void read_poll_output(struct line *l, struct pending_call *poll)
+{
+	struct captured_event end = { .exit_code = -1 };
+	struct pending_call *call = pending_of_process(&l->r->pending, poll->process);
+	codex_output(l->a, &end, json_get(l->p, "output"));
+	if (call && end.exit_code >= 0) {
+		struct captured_event *e = tool_event(l, call->id);
+		pending_fill(call, l->a, e);
+		e->exit_code = end.exit_code;
+		e->status = end.status;
+		e->output = end.output;
+		pending_remove(&l->r->pending, call);
+	}
+	pending_remove(&l->r->pending, pending_find(&l->r->pending, json_str(l->p, "call_id")));
 }
 
 static void read_call_output(struct line *l)
@@ -234,6 +257,10 @@ static void read_call_output(struct line *l)
 	struct pending_call *call = pending_find(&l->r->pending, id);
 	if (!id)
 		return;
+	if (call && call->is_poll) {
+		read_poll_output(l, call);
+		return;
+	}
 	if (call && call->is_told) {
 		pending_remove(&l->r->pending, call);
 		return;
@@ -241,8 +268,10 @@ static void read_call_output(struct line *l)
 	struct captured_event *e = tool_event(l, id);
 	if (call)
 		pending_fill(call, l->a, e);
-	bool is_over = codex_output(l->a, e, json_get(l->p, "output"));
-	if (call && is_over)
+	int64_t process = codex_output(l->a, e, json_get(l->p, "output"));
+	if (call && process)
+		call->process = process;
+	else if (call)
 		pending_remove(&l->r->pending, call);
 }
 

@@ -165,6 +165,19 @@ void codex_call(struct arena *a, struct captured_event *e, const json *payload)
 	json_free(parsed);
 }
 
+bool codex_call_is_stdin(const json *payload, int64_t *ret_process, bool *ret_is_poll)
+{
+	const char *name = json_str(payload, "name");
+	struct str text = json_slice(json_get(payload, "arguments"));
+	json *j = NULL;
+	if (!name || strcmp(name, "write_stdin") || json_parse(text.n ? text.p : "", text.n, &j, NULL))
+		return false;
+	*ret_process = json_int(j, "session_id", 0);
+	*ret_is_poll = !json_slice(json_get(j, "chars")).n;
+	json_free(j);
+	return *ret_process > 0;
+}
+
 void codex_hook_call(struct arena *a, struct captured_event *e, const char *name, const json *input)
 {
 	call_named(a, e, name ? name : "unknown", input);
@@ -190,20 +203,21 @@ static const char *const failed_starts[] = { "apply_patch verification failed",
 	"unsupported custom tool call", "unsupported call", "execution error", "exec_command failed",
 	"write_stdin failed", "failed to ", "tool call error", "error: ", "Error: ", "aborted" };
 
-/* Takes the header off an output and reads exit code and status. False while the command still runs. */
-static bool read_output(struct arena *a, struct captured_event *e, struct str s)
+/* Takes the header off an output and reads exit code and status. Returns the number of the process while it still runs. */
+static int64_t read_output(struct arena *a, struct captured_event *e, struct str s)
 {
 	static const char *const heads[] = { "Chunk ID: ", "Exit code: ", "Wall time: ",
 		"Process exited with code ", "Total output lines: ", "Session ID: " };
 	struct str head = { s.p, MIN(s.n, (size_t)OUTPUT_HEAD_MAX) };
-	bool is_running = false;
+	int process = 0;
 	const char *mark = any_begins(s, heads, ARRAY_LEN(heads)) ? str_find(head, STR("\nOutput:")) : NULL;
 	if (mark) {
 		head.n = (size_t)(mark - s.p);
 		e->exit_code = number_after(head, "exited with code ");
 		if (e->exit_code < 0)
 			e->exit_code = number_after(head, "Exit code: ");
-		is_running = e->exit_code < 0 && str_find(head, STR("Process running with session ID"));
+		if (e->exit_code < 0)
+			process = MAX(number_after(head, "Process running with session ID "), 0);
 		const char *from = mark + 8;
 		s = (struct str){ from, (size_t)(s.p + s.n - from) };
 		if (s.n && s.p[0] == '\n')
@@ -216,9 +230,9 @@ static bool read_output(struct arena *a, struct captured_event *e, struct str s)
 		e->status = STATUS_DENIED;
 	else if (!mark && any_begins(s, failed_starts, ARRAY_LEN(failed_starts)))
 		e->status = STATUS_FAILED;
-	else if (!is_running && !(e->tool && !strcmp(e->tool, "Bash")))
+	else if (!process && !(e->tool && !strcmp(e->tool, "Bash")))
 		e->status = STATUS_OK;
-	return !is_running;
+	return process;
 }
 
 /* Until 0.40: {"output": "…", "metadata": {"exit_code": 0}} as a text. */
@@ -235,16 +249,16 @@ static bool read_wrapped(struct arena *a, struct captured_event *e, struct str s
 	return true;
 }
 
-bool codex_output(struct arena *a, struct captured_event *e, const json *output)
+int64_t codex_output(struct arena *a, struct captured_event *e, const json *output)
 {
 	const json *content = json_get(output, "content");
 	struct str text = capture_content(a, content ? content : output);
 	if (read_wrapped(a, e, text))
-		return true;
-	bool is_over = read_output(a, e, text);
+		return 0;
+	int64_t process = read_output(a, e, text);
 	if (json_get(output, "success") && !json_bool(output, "success", true))
 		e->status = STATUS_FAILED;
-	return is_over;
+	return process;
 }
 
 static void item_status(struct captured_event *e, const json *item)

@@ -15,8 +15,8 @@
 
 /* A call of the model: payload of function_call, custom_tool_call or local_shell_call. */
 void codex_call(struct arena *a, struct captured_event *e, const json *payload);
-/* What the model saw of it: payload of function_call_output and the like. False while the command still runs. */
-bool codex_output(struct arena *a, struct captured_event *e, const json *output);
+/* What the model saw of it: `output` of function_call_output and the like. 0, or the number of the process while it still runs. */
+int64_t codex_output(struct arena *a, struct captured_event *e, const json *output);
 /*
  * What the program says of it: an item (CommandExecution, FileChange, McpToolCall …) or the older *_end event, told apart by
  * members. Fills the tool's name and input when e->tool is NULL.
@@ -27,6 +27,9 @@ void codex_item(struct arena *a, struct captured_event *e, const json *item);
 void codex_hook_response(struct arena *a, struct captured_event *e, const json *input, const json *response);
 /* A hook's tool_name and tool_input. */
 void codex_hook_call(struct arena *a, struct captured_event *e, const char *name, const json *input);
+
+/* Is this call one that writes to a running process (write_stdin)? *ret_process is its number; *ret_is_poll: nothing is written, only waited. */
+bool codex_call_is_stdin(const json *payload, int64_t *ret_process, bool *ret_is_poll);
 
 /* A user message of the model's input that no person typed: instructions, environment, notifications. */
 bool codex_text_is_injected(struct str text);

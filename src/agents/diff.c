@@ -178,10 +178,22 @@ bool diff_patch_files(struct arena *a, struct str patch, struct captured_event *
 	return found;
 }
 
-/* What differs between two texts of a configuration is one stretch of lines: common head and tail are found, the middle shown. */
+/* Lines of two texts and what becomes of each: ' ' kept, '-' taken out, '+' put in. */
 struct lines {
 	struct str *items;
 	size_t n, cap;
+};
+
+struct change {
+	char mark;
+	struct str line;
+	size_t old_at, new_at; /* lines before it, in each text */
+};
+
+struct changes {
+	struct change *items;
+	size_t n, cap;
+	size_t old_at, new_at;
 };
 
 static void lines_split(struct lines *l, struct str text)
@@ -193,32 +205,87 @@ static void lines_split(struct lines *l, struct str text)
 	}
 }
 
-static void show_range(struct buf *out, char mark, const struct lines *l, const size_t range[2])
+static void change_add(struct changes *c, char mark, struct str line)
 {
-	for (size_t i = range[0]; i < range[1]; i++)
-		buf_printf(out, "%c%.*s\n", mark, (int)l->items[i].n, l->items[i].p);
+	MEM_GROW(c->items, c->cap, c->n + 1);
+	c->items[c->n++] = (struct change){ mark, line, c->old_at, c->new_at };
+	c->old_at += mark != '+';
+	c->new_at += mark != '-';
+}
+
+/* How many lines of l, from `at` on, stand before one equal to this; SIZE_MAX when there is none. */
+static size_t lines_until(const struct lines *l, size_t at, struct str line)
+{
+	for (size_t i = at; i < l->n; i++)
+		if (str_eq(l->items[i], line))
+			return i - at;
+	return SIZE_MAX;
+}
+
+/* Our edits put in or take out whole stretches, so the nearer way back to equal lines is the right one. */
+static void changes_find(struct changes *c, const struct lines *a, const struct lines *b)
+{
+	size_t i = 0, j = 0;
+	while (i < a->n || j < b->n) {
+		if (i < a->n && j < b->n && str_eq(a->items[i], b->items[j])) {
+			change_add(c, ' ', a->items[i++]);
+			j++;
+			continue;
+		}
+		size_t gone = j < b->n ? lines_until(a, i, b->items[j]) : a->n - i;
+		size_t made = i < a->n ? lines_until(b, j, a->items[i]) : b->n - j;
+		if (j < b->n && (i == a->n || made <= gone) && made != SIZE_MAX)
+			change_add(c, '+', b->items[j++]);
+		else if (i < a->n)
+			change_add(c, '-', a->items[i++]);
+		else
+			change_add(c, '+', b->items[j++]);
+	}
+}
+
+/* End of the hunk that starts at `from`: where more than twice the context is unchanged. */
+static size_t hunk_end(const struct changes *c, size_t from)
+{
+	size_t last = from;
+	for (size_t i = from; i < c->n && i <= last + 2 * DIFF_CONTEXT; i++)
+		if (c->items[i].mark != ' ')
+			last = i;
+	return MIN(last + 1 + DIFF_CONTEXT, c->n);
+}
+
+static void hunk_show(const struct changes *c, size_t from, size_t to, struct buf *out)
+{
+	size_t old_n = 0, new_n = 0;
+	for (size_t i = from; i < to; i++) {
+		old_n += c->items[i].mark != '+';
+		new_n += c->items[i].mark != '-';
+	}
+	buf_printf(out, "@@ -%zu,%zu +%zu,%zu @@\n", c->items[from].old_at + (old_n > 0), old_n,
+		c->items[from].new_at + (new_n > 0), new_n);
+	for (size_t i = from; i < to; i++) {
+		buf_char(out, c->items[i].mark);
+		buf_add(out, c->items[i].line.p, c->items[i].line.n);
+		buf_char(out, '\n');
+	}
 }
 
 void diff_texts(const char *path, struct str before, struct str after, struct buf *out)
 {
 	struct lines a = { 0 }, b = { 0 };
+	struct changes c = { 0 };
 	lines_split(&a, before);
 	lines_split(&b, after);
-	size_t head = 0, tail = 0;
-	while (head < a.n && head < b.n && str_eq(a.items[head], b.items[head]))
-		head++;
-	while (tail < a.n - head && tail < b.n - head &&
-		str_eq(a.items[a.n - 1 - tail], b.items[b.n - 1 - tail]))
-		tail++;
-	size_t from = head > DIFF_CONTEXT ? head - DIFF_CONTEXT : 0;
-	size_t more = MIN(tail, (size_t)DIFF_CONTEXT);
-	buf_printf(out, "--- %s\n+++ %s\n@@ -%zu,%zu +%zu,%zu @@\n", before.n ? path : "/dev/null",
-		after.n ? path : "/dev/null", a.n ? from + 1 : 0, a.n - tail + more - from,
-		b.n ? from + 1 : 0, b.n - tail + more - from);
-	show_range(out, ' ', &a, (size_t[]){ from, head });
-	show_range(out, '-', &a, (size_t[]){ head, a.n - tail });
-	show_range(out, '+', &b, (size_t[]){ head, b.n - tail });
-	show_range(out, ' ', &a, (size_t[]){ a.n - tail, a.n - tail + more });
+	changes_find(&c, &a, &b);
+	buf_printf(out, "--- %s\n+++ %s\n", before.n ? path : "/dev/null", after.n ? path : "/dev/null");
+	for (size_t i = 0; i < c.n; i++) {
+		if (c.items[i].mark == ' ')
+			continue;
+		size_t from = i > DIFF_CONTEXT ? i - DIFF_CONTEXT : 0;
+		size_t to = hunk_end(&c, i);
+		hunk_show(&c, from, to, out);
+		i = to;
+	}
 	free(a.items);
 	free(b.items);
+	free(c.items);
 }

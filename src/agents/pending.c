@@ -46,6 +46,21 @@ static struct pending_call *pending_new(struct pending *p, const char *id)
 	return call;
 }
 
+struct pending_call *pending_of_process(struct pending *p, int64_t process)
+{
+	for (size_t i = p->n; process && i-- > 0;)
+		if (p->calls[i].process == process && !p->calls[i].is_poll)
+			return &p->calls[i];
+	return NULL;
+}
+
+void pending_poll(struct pending *p, const char *id, int64_t process)
+{
+	struct pending_call *call = pending_new(p, id);
+	call->process = process;
+	call->is_poll = true;
+}
+
 static void call_file(struct pending_call *call, const char *path)
 {
 	if (path && call->nfiles < PENDING_FILES_MAX && strlen(path) <= PENDING_PATH_MAX)
@@ -96,6 +111,10 @@ void pending_print(const struct pending *p, struct jw *w, const char *key)
 			jw_bool(w, "writes", true);
 		if (call->is_told)
 			jw_bool(w, "told", true);
+		if (call->process)
+			jw_int(w, "process", call->process);
+		if (call->is_poll)
+			jw_bool(w, "poll", true);
 		jw_array(w, "files");
 		for (size_t j = 0; j < call->nfiles; j++)
 			jw_str(w, NULL, call->files[j]);
@@ -118,6 +137,8 @@ void pending_load(struct pending *p, const json *list)
 		call->at = json_int(j, "at", 0);
 		call->writes_files = json_bool(j, "writes", false);
 		call->is_told = json_bool(j, "told", false);
+		call->process = json_int(j, "process", 0);
+		call->is_poll = json_bool(j, "poll", false);
 		const json *files = json_get(j, "files");
 		for (size_t k = 0; k < json_len(files); k++)
 			call_file(call, json_value_str(json_at(files, k)));

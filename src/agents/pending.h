@@ -27,6 +27,8 @@ struct pending_call {
 	int64_t at;
 	bool writes_files;
 	bool is_told;           /* the result was told already, by a better line */
+	int64_t process;        /* Codex: number of the process that runs on behind the call, or that the call waits for; else 0 */
+	bool is_poll;           /* waits for a process that another call started; is no event of its own */
 };
 
 struct pending {
@@ -37,6 +39,9 @@ struct pending {
 /* Remembers the call of an event just made (its tool_use_id, tool, id, files, time). */
 void pending_add(struct pending *p, const struct captured_event *e);
 struct pending_call *pending_find(struct pending *p, const char *id); /* NULL when unknown */
+struct pending_call *pending_of_process(struct pending *p, int64_t process); /* the call that started it */
+/* Remembers a call that only waits for a process. */
+void pending_poll(struct pending *p, const char *id, int64_t process);
 /* Gives the event of a result what its call said. */
 void pending_fill(const struct pending_call *call, struct arena *a, struct captured_event *e);
 void pending_remove(struct pending *p, struct pending_call *call);
