@@ -17,7 +17,8 @@
 #define AFTER { "after", PARAM_RANGE, 0, NULL, 0, 0, NULL, "from this time on: 2026-11-29, yesterday, 7d, or A..B" }
 #define BEFORE { "before", PARAM_TIME, 0, NULL, 0, 0, NULL, "up to this time" }
 
-#define AGENTS "claude|codex"
+#define AGENTS "claude|codex|factory"
+#define WIRED_AGENTS "claude|codex"
 #define TYPES "bugfix|feature|refactor|change|discovery|decision|security_alert|security_note|sensitive|" CATEGORIES
 #define CATEGORIES "preference|decision|convention|architecture|error_fix|tool_pattern|dead_end|todo"
 
@@ -87,7 +88,15 @@ static const struct param remember_params[] = {
 static const struct param edit_params[] = {
 	{ "ref", PARAM_REF, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "the memory" },
 	{ "title", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "a new title" },
+	{ "subtitle", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "a new subtitle" },
 	{ "text", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "a new text" },
+	{ "request", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was asked for" },
+	{ "investigated", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was looked at" },
+	{ "learned", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was learned" },
+	{ "completed", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was done" },
+	{ "next_steps", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what is left" },
+	{ "notes", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: further notes" },
+	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL, "the files that it is about, instead of those it has" },
 	{ "type", PARAM_CHOICE, 0, NULL, 0, 0, TYPES, "another type or category" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "move it to this project" },
 	END,
@@ -193,14 +202,14 @@ static const struct param restore_params[] = {
 };
 
 static const struct param install_params[] = {
-	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, AGENTS, "which agents (all that are found)" },
+	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS, "which agents (all that are found)" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "show each change, make none" },
 	{ "trust", PARAM_BOOL, 0, NULL, 0, 0, NULL, "also tell Codex that its new hooks were reviewed" },
 	END,
 };
 
 static const struct param uninstall_params[] = {
-	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, AGENTS, "which agents (all)" },
+	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS, "which agents (all)" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "show each change, make none" },
 	{ "purge", PARAM_BOOL, 0, NULL, 0, 0, NULL, "also stop the daemon and remove all memories" },
 	{ "yes", PARAM_BOOL, 0, NULL, 0, 0, NULL, "do not ask before removing memories" },

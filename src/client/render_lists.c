@@ -1,0 +1,197 @@
+/* sessions, projects, files, why. */
+#include "client/render.h"
+
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "base/str.h"
+
+enum cell { CELL_TEXT, CELL_COUNT, CELL_AGO };
+
+struct column {
+	const char *key, *heading;
+	enum cell cell;
+	enum style style;
+	int width; /* 0: what is left of the line, at least MIN_FLEXIBLE */
+	bool to_right;
+};
+#define MIN_FLEXIBLE 16
+#define GAP 2
+
+static const char *cell_text(struct client *c, const struct column *col, const json *row)
+{
+	int64_t n = json_int(row, col->key, 0);
+
+	if (col->cell == CELL_COUNT)
+		return n ? term_count(&c->term.arena, n) : "-";
+	if (col->cell == CELL_AGO)
+		return render_ago(c, n);
+	return json_str(row, col->key);
+}
+
+/* Columns are as narrow as their widest cell, up to their width; the flexible one takes the rest. */
+static void fit(struct client *c, const struct column *cols, size_t n, const json *rows, int *widths)
+{
+	int used = 0;
+	size_t flexible = n;
+
+	for (size_t i = 0; i < n; i++) {
+		widths[i] = term_columns(str_of(cols[i].heading));
+		for (size_t r = 0; r < json_len(rows); r++)
+			widths[i] = MAX(widths[i], term_columns(str_of(cell_text(c, &cols[i], json_at(rows, r)))));
+		if (cols[i].width)
+			widths[i] = MIN(widths[i], cols[i].width);
+		else
+			flexible = i;
+		used += cols[i].width ? widths[i] : 0;
+	}
+	used += (int)(n - 1) * GAP;
+	if (flexible < n)
+		widths[flexible] = MAX(MIN(widths[flexible], c->term.width - used), MIN_FLEXIBLE);
+}
+
+#define COLUMNS_MAX 10
+
+static void table(struct client *c, const struct column *cols, size_t n, const json *rows)
+{
+	struct term *t = &c->term;
+	int widths[COLUMNS_MAX];
+
+	fit(c, cols, n, rows, widths);
+	for (size_t i = 0; i < n && !c->is_quiet; i++) {
+		term_indent(t, i ? GAP : 0);
+		term_cell(t, DIM, cols[i].heading, widths[i], cols[i].to_right);
+	}
+	if (!c->is_quiet)
+		term_newline(t);
+	for (size_t r = 0; r < json_len(rows); r++) {
+		for (size_t i = 0; i < n; i++) {
+			term_indent(t, i ? GAP : 0);
+			term_cell(t, cols[i].style, cell_text(c, &cols[i], json_at(rows, r)), widths[i], cols[i].to_right);
+		}
+		term_newline(t);
+	}
+}
+
+void render_sessions(struct client *c, const json *reply)
+{
+	static const struct column cols[] = {
+		{ "ref", "", CELL_TEXT, REF, 8, true },
+		{ "agent", "agent", CELL_TEXT, NAME, 8, false },
+		{ "title", "title", CELL_TEXT, BOLD, 0, false },
+		{ "project", "project", CELL_TEXT, PLAIN, 18, false },
+		{ "events", "events", CELL_COUNT, DIM, 8, true },
+		{ "memories", "memories", CELL_COUNT, DIM, 8, true },
+		{ "last_event_at", "last event", CELL_AGO, DIM, 14, true },
+	};
+	const json *rows = json_get(reply, "sessions");
+
+	if (!json_len(rows)) {
+		render_nothing(c, "No session is known yet.",
+			"`remanence install` wires the agents, so that their next session is captured; `remanence import` reads "
+			"the sessions that are already on disk.");
+		return;
+	}
+	table(c, cols, ARRAY_LEN(cols), rows);
+	if (json_int(reply, "total", 0) > (int64_t)json_len(rows))
+		render_footer(c, arena_printf(&c->term.arena, "%zu of %s · --limit and --offset show more", json_len(rows),
+			term_count(&c->term.arena, json_int(reply, "total", 0))));
+}
+
+void render_projects(struct client *c, const json *reply)
+{
+	static const struct column cols[] = {
+		{ "name", "project", CELL_TEXT, BOLD, 32, false },
+		{ "sessions", "sessions", CELL_COUNT, PLAIN, 8, true },
+		{ "memories", "memories", CELL_COUNT, PLAIN, 8, true },
+		{ "last_event_at", "last event", CELL_AGO, DIM, 14, true },
+		{ "root", "folder", CELL_TEXT, DIM, 0, false },
+	};
+	const json *rows = json_get(reply, "projects");
+
+	if (!json_len(rows))
+		render_nothing(c, "No project is known yet.", "Projects come with the first sessions: see `remanence install` and `remanence import`.");
+	else
+		table(c, cols, ARRAY_LEN(cols), rows);
+}
+
+static const json *first_array(const json *reply, const char *const *keys)
+{
+	for (; *keys; keys++)
+		if (json_type(json_get(reply, *keys)) == JSON_ARRAY)
+			return json_get(reply, *keys);
+	return NULL;
+}
+
+void render_files(struct client *c, const json *reply)
+{
+	static const char *const hit_keys[] = { "memories", "hits", "items", NULL };
+	static const struct column cols[] = {
+		{ "path", "file", CELL_TEXT, BOLD, 0, false },
+		{ "memories", "memories", CELL_COUNT, PLAIN, 8, true },
+		{ "sessions", "sessions", CELL_COUNT, PLAIN, 8, true },
+		{ "modified", "changed", CELL_COUNT, PLAIN, 8, true },
+		{ "last_at", "last", CELL_AGO, DIM, 14, true },
+	};
+	const json *files = json_get(reply, "files"), *hits = first_array(reply, hit_keys);
+
+	if (!json_len(files) && !json_len(hits)) {
+		render_nothing(c, "Nothing is known about that file.", "Paths are taken from here, or from the project's root.");
+		return;
+	}
+	if (json_len(files) && json_type(json_at(files, 0)) == JSON_OBJECT)
+		table(c, cols, ARRAY_LEN(cols), files);
+	if (json_len(files) && json_len(hits))
+		term_newline(&c->term);
+	for (size_t i = 0; i < json_len(hits); i++)
+		render_hit(c, json_at(hits, i), true);
+}
+
+static void injection(struct client *c, const json *one)
+{
+	struct term *t = &c->term;
+	struct arena *a = &t->arena;
+	const json *memories = json_get(one, "memories"), *used = json_get(one, "used");
+	const char *where = json_str(one, "where");
+
+	term_cell(t, DIM, clock_minute(a, json_int(one, "at", 0)), 18, false);
+	term_cell(t, NAME, where, 10, false);
+	term_cell(t, REF, json_str(one, "session"), 8, false);
+	term_printf(t, PLAIN, "%s characters, %s tokens, %zu %s", term_count(a, json_int(one, "chars", 0)),
+		term_count(a, json_int(one, "tokens", json_int(one, "chars", 0) / 4)), json_len(memories),
+		json_len(memories) == 1 ? "memory" : "memories");
+	if (json_type(used) == JSON_ARRAY)
+		term_printf(t, GOOD, ", %zu used", json_len(used));
+	term_newline(t);
+	for (size_t i = 0; i < json_len(memories); i++) {
+		const json *m = json_at(memories, i);
+		bool is_object = json_type(m) == JSON_OBJECT;
+		if (!is_object)
+			continue;
+		term_indent(t, 2);
+		term_cell(t, REF, json_str(m, "ref"), 8, true);
+		term_indent(t, 2);
+		term_cell(t, PLAIN, json_str(m, "title"), t->width - 20, false);
+		if (json_bool(m, "used", false))
+			term_put(t, GOOD, "  used");
+		term_newline(t);
+	}
+	if (json_len(memories) && json_type(json_at(memories, 0)) != JSON_OBJECT) {
+		term_indent(t, 2);
+		term_put(t, REF, render_join(c, memories, NULL, 30));
+		term_newline(t);
+	}
+}
+
+void render_why(struct client *c, const json *reply)
+{
+	const json *list = json_get(reply, "injections");
+
+	if (!json_len(list)) {
+		render_nothing(c, "Nothing has been injected yet.", "`remanence context` shows what a session started here would be given.");
+		return;
+	}
+	for (size_t i = 0; i < json_len(list); i++)
+		injection(c, json_at(list, i));
+}

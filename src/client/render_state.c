@@ -1,0 +1,145 @@
+/* stats, status, doctor. */
+#include "client/render.h"
+
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+static const char *count(struct client *c, const json *o, const char *key)
+{
+	return term_count(&c->term.arena, json_int(o, key, 0));
+}
+
+/* "300 observations, 2 summaries" of {"observation": 300, "summary": 2} */
+static char *memories_of(struct client *c, const json *object)
+{
+	AUTO(buf_done) struct buf out = { 0 };
+
+	for (struct json_iter it = json_iter(object); json_next(&it);) {
+		int64_t n = json_value_int(it.value, 0);
+		size_t len = strlen(it.key);
+		bool ends_in_y = len && it.key[len - 1] == 'y';
+		if (n)
+			buf_printf(&out, "%s%s %.*s%s", out.len ? ", " : "", term_count(&c->term.arena, n),
+				(int)(n != 1 && ends_in_y ? len - 1 : len), it.key, n == 1 ? "" : ends_in_y ? "ies" : "s");
+	}
+	return arena_str(&c->term.arena, out.len ? out.data : "none");
+}
+
+/* "spool 0, import 2" of an object of numbers */
+static char *numbers_of(struct client *c, const json *object)
+{
+	AUTO(buf_done) struct buf out = { 0 };
+
+	for (struct json_iter it = json_iter(object); json_next(&it);)
+		if (json_type(it.value) == JSON_INT)
+			buf_printf(&out, "%s%s %s", out.len ? ", " : "", it.key, term_count(&c->term.arena, json_value_int(it.value, 0)));
+	return arena_str(&c->term.arena, buf_cstr(&out));
+}
+
+void render_stats(struct client *c, const json *reply)
+{
+	struct arena *a = &c->term.arena;
+	int64_t bad = json_int(reply, "spool_bad", 0), waiting = json_int(reply, "spool_files", 0);
+
+	render_field(c, "projects", count(c, reply, "projects"));
+	render_field(c, "sessions", count(c, reply, "sessions"));
+	render_field(c, "events", count(c, reply, "events"));
+	render_field(c, "memories", memories_of(c, json_get(reply, "memories")));
+	render_field(c, "store", term_bytes(a, json_int(reply, "store_bytes", 0)));
+	render_field(c, "index", term_bytes(a, json_int(reply, "index_bytes", 0)));
+	render_field(c, "redactions", count(c, reply, "redactions"));
+	if (waiting)
+		render_field(c, "spool", arena_printf(a, "%s waiting", term_count(a, waiting)));
+	if (bad)
+		render_field(c, "unreadable", arena_printf(a, "%s in spool/bad", render_plural(c, bad, "hook input", "hook inputs")));
+	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
+}
+
+static void pauses(struct client *c, const json *list)
+{
+	struct arena *a = &c->term.arena;
+
+	for (size_t i = 0; i < json_len(list); i++) {
+		const json *p = json_at(list, i);
+		const char *what = json_str(p, "session") ? json_str(p, "session") : json_str(p, "project");
+		int64_t until = json_int(p, "until", 0);
+		term_printf(&c->term, WARN, "Capture is paused%s%s%s", what ? " for " : "", what ? what : "",
+			until > c->term.now ? arena_printf(a, ", for another %s", term_span(a, until - c->term.now)) : "");
+		term_newline(&c->term);
+	}
+}
+
+void render_status(struct client *c, const json *reply)
+{
+	struct term *t = &c->term;
+	struct arena *a = &t->arena;
+	const json *queue = json_get(reply, "queue");
+
+	if (!json_bool(reply, "running", false)) {
+		term_put(t, WARN, "○ ");
+		term_put(t, PLAIN, "The daemon does not run; the next hook or command starts it.");
+		term_newline(t);
+		render_field(c, "data", json_str(reply, "home"));
+		if (json_int(reply, "spool_files", 0))
+			render_field(c, "spool", render_plural(c, json_int(reply, "spool_files", 0), "hook input waits", "hook inputs wait"));
+		return;
+	}
+	term_put(t, GOOD, "● ");
+	term_printf(t, BOLD, "remanenced %s", json_str(reply, "version") ? json_str(reply, "version") : "");
+	term_printf(t, DIM, "  process %lld, up %s", (long long)json_int(reply, "pid", 0), term_span(a, json_int(reply, "uptime_ms", 0)));
+	term_newline(t);
+	render_field(c, "data", json_str(reply, "home"));
+	render_field(c, "socket", json_str(reply, "socket"));
+	render_field(c, "http", json_str(reply, "http"));
+	render_field(c, "memory", arena_printf(a, "%s, %s of it anonymous", term_bytes(a, json_int(reply, "rss_bytes", 0)),
+		term_bytes(a, json_int(reply, "rss_anon_bytes", 0))));
+	if (json_type(queue) == JSON_OBJECT)
+		render_field(c, "queue", numbers_of(c, queue));
+	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
+	pauses(c, json_get(reply, "pauses"));
+	if (json_bool(reply, "paused", false) && !json_len(json_get(reply, "pauses"))) {
+		term_put(t, WARN, "Capture is paused; `remanence resume` ends that.");
+		term_newline(t);
+	}
+	const json *sessions = json_get(reply, "sessions");
+	if (json_len(sessions))
+		term_newline(t);
+	for (size_t i = 0; i < json_len(sessions); i++) {
+		const json *s = json_at(sessions, i);
+		term_indent(t, 2);
+		term_cell(t, REF, json_str(s, "ref"), 7, false);
+		term_cell(t, NAME, json_str(s, "agent"), 8, false);
+		term_cell(t, PLAIN, json_str(s, "title") ? json_str(s, "title") : json_str(s, "project"), t->width - 34, false);
+		term_cell(t, DIM, render_ago(c, json_int(s, "last_event_at", 0)), 16, true);
+		term_newline(t);
+	}
+}
+
+void render_doctor(struct client *c, const json *reply)
+{
+	struct term *t = &c->term;
+	const json *checks = json_get(reply, "checks");
+	size_t bad = 0;
+
+	for (size_t i = 0; i < json_len(checks); i++) {
+		const json *check = json_at(checks, i);
+		bool is_ok = json_bool(check, "ok", false);
+		bad += !is_ok;
+		term_put(t, is_ok ? GOOD : BAD, is_ok ? "✓ " : "✗ ");
+		term_cell(t, is_ok ? PLAIN : BOLD, json_str(check, "name"), 22, false);
+		const char *detail = json_str(check, "detail"), *advice = json_str(check, "advice");
+		if (detail && term_columns(str_of(detail)) + 24 > t->width) {
+			term_newline(t);
+			term_wrap(t, DIM, detail, 4);
+		} else {
+			term_put(t, DIM, detail);
+			term_newline(t);
+		}
+		if (!is_ok)
+			term_wrap(t, PLAIN, advice, 4);
+	}
+	render_footer(c, bad == 0 ? "Everything is in order." :
+		arena_printf(&t->arena, "%zu of %zu checks need attention.", bad, json_len(checks)));
+}
