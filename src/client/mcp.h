@@ -10,6 +10,8 @@
 
 #define MCP_LINE_MAX (8u << 20) /* a longer message is refused and skipped */
 
+#define MCP_STRING_MAX 4000     /* bytes of one text in a result; longer ones keep head and tail */
+
 /* The array of tools for tools/list. */
 void mcp_tools_list(struct jw *w);
 /* The operation behind a tool's name; NULL when there is no such tool. */

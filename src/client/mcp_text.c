@@ -6,7 +6,6 @@
 #include "base/str.h"
 #include "client/mcp.h"
 
-#define OUTPUT_MAX 4000 /* bytes of an event's input, output or diff */
 #define FILES_MAX 8
 
 static void put_list(struct buf *out, const char *label, const json *array, const char *key)
@@ -97,7 +96,7 @@ static void put_part(struct buf *out, const char *label, const char *text)
 
 	if (!text || !*text)
 		return;
-	struct str cut = utf8_head_tail(&a, str_of(text), OUTPUT_MAX);
+	struct str cut = utf8_head_tail(&a, str_of(text), MCP_STRING_MAX);
 	buf_printf(out, "%s%s%.*s\n", label, *label ? ": " : "", (int)cut.n, cut.p);
 }
 

@@ -90,7 +90,7 @@ void mcp_tools_list(struct jw *w)
 /* Members that cost an agent tokens and tell it nothing. */
 static const char *const dull[] = { "score", "took_ms", "marks", "tokens", "key", "agent_session", "total_exact", "explain", "rule",
 	"slot", "trust", "hash", "created_at", "updated_at", "valid_from", "turn", "agent_turn", "tool_use_id", "true_size", "meta",
-	"writes_files", "headless", "query", "mode", "transcript", "quarantined", "text_repeated" };
+	"writes_files", "headless", "query", "mode", "transcript", "quarantined", "next" };
 static const char *const moments[] = { "at", "started_at", "last_event_at", "ended_at", "valid_to" };
 
 static bool is_one_of(const char *const *words, size_t n, const char *word)
@@ -133,6 +133,8 @@ static void write_slim(struct jw *w, const char *key, const json *value)
 		jw_end(w, ']');
 	} else if (key && json_type(value) == JSON_INT && is_one_of(moments, ARRAY_LEN(moments), key)) {
 		jw_str(w, key, clock_minute(&a, json_value_int(value, 0)));
+	} else if (json_type(value) == JSON_STRING) {
+		jw_slice(w, key, utf8_head_tail(&a, json_slice(value), MCP_STRING_MAX));
 	} else {
 		jw_json(w, key, value);
 	}
