@@ -6,15 +6,15 @@
 
 #define WINDOW 4096u
 
-/* Adds one term's share to the sessions it occurs in; tf is left zero. */
-static double add_term(struct run *r, float *tf, const float *norms)
+/* Adds one term's share to the sessions it occurs in; tf is left zero. Returns its idf. */
+static double add_term(struct run *r, double weight, float *tf, const float *norms)
 {
 	const double k1 = index_weights.session_k1;
 	uint32_t df = 0;
 	for (uint32_t s = 1; s < r->snap->nslots; s++)
 		df += tf[s] > 0;
 	double idf = bm25_idf(r->snap->sessions, df);
-	const float top = (float)(idf * (k1 + 1));
+	const float top = (float)(weight * idf * (k1 + 1));
 	for (uint32_t s = 1; s < r->snap->nslots; s++) {
 		if (tf[s] > 0)
 			r->session_scores[s] += top * tf[s] / (tf[s] + norms[s]);
@@ -24,11 +24,11 @@ static double add_term(struct run *r, float *tf, const float *norms)
 	return idf;
 }
 
-static void sum_list(const struct view *v, const struct list *l, float factor, float *tf)
+static void sum_list(const struct view *v, const struct list *l, float *tf)
 {
 	const uint32_t *slots = v->seg->slots;
 	for (uint32_t i = 0; i < l->n; i++)
-		tf[slots[l->docs[i]]] += factor * l->tf[i];
+		tf[slots[l->docs[i]]] += l->tf[i];
 }
 
 void score_sessions(struct run *r)
@@ -44,13 +44,13 @@ void score_sessions(struct run *r)
 		norms[i] = (float)(k1 * (1 - b + b * s->session_words[i] / MAX(average, 1.0)));
 	for (size_t g = 0; g < r->ngroups; g++) {
 		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_list(r, v, g), 1, tf);
-		r->groups[g].session_idf = add_term(r, tf, norms);
+			sum_list(&s->views[v], run_list(r, v, g), tf);
+		r->groups[g].session_idf = add_term(r, 1, tf, norms);
 	}
 	for (size_t p = 0; p < r->npairs && index_weights.session_pair > 0; p++) {
 		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_pair_list(r, v, p), 1, tf);
-		r->pairs[p].session_idf = add_term(r, tf, norms);
+			sum_list(&s->views[v], run_pair_list(r, v, p), tf);
+		r->pairs[p].session_idf = add_term(r, index_weights.session_pair, tf, norms);
 	}
 }
 

@@ -51,7 +51,10 @@ void snapshot_leave(struct index *ix, struct snapshot *s)
 struct snapshot *snapshot_copy(struct index *ix, size_t more)
 {
 	const struct snapshot *old = ix->current; /* only the writer replaces it, and that is us */
-	struct snapshot *s = mem_dup(old, sizeof(*old));
+	struct snapshot *s = mem_alloc(sizeof(*s));
+	pthread_mutex_lock(&ix->lock);
+	*s = *old;
+	pthread_mutex_unlock(&ix->lock);
 	s->refs = 1;
 	s->views = mem_alloc((old->n + more + 1) * sizeof(*s->views));
 	if (old->n)
