@@ -50,9 +50,15 @@ static int word_count(struct context_build *b, const char *word, uint64_t *ret, 
 	return 0;
 }
 
+/*
+ * Rare words weigh more. Words that no memory holds say little about which memory is meant: they weigh as the others do on
+ * average, so that a prompt about something else stays uncovered without one odd word drowning a good match.
+ */
 static int question_by_rarity(struct context_build *b, struct question *q, struct err *err)
 {
+	double rarities[WEIGHED_WORDS_MAX], sum = 0;
 	uint64_t all, holding;
+	size_t known = 0;
 	if (q->n > WEIGHED_WORDS_MAX)
 		return 0;
 	if (word_count(b, "", &all, err))
@@ -60,9 +66,12 @@ static int question_by_rarity(struct context_build *b, struct question *q, struc
 	for (size_t i = 0; i < q->n; i++) {
 		if (word_count(b, q->words[i].text, &holding, err))
 			return -1;
-		double rarity = log(1 + ((double)all + 1) / ((double)holding + .5));
-		question_weigh(q, i, q->words[i].weight * rarity);
+		rarities[i] = holding ? log(1 + ((double)all + 1) / ((double)holding + .5)) : 0;
+		sum += rarities[i];
+		known += holding > 0;
 	}
+	for (size_t i = 0; i < q->n; i++)
+		question_weigh(q, i, q->words[i].weight * (rarities[i] > 0 ? rarities[i] : known ? sum / (double)known : 1));
 	return 0;
 }
 
@@ -111,7 +120,8 @@ static int candidates_find(struct context_build *b, const char *prompt, struct m
 	*ret_n = 0;
 	if (find_run(&b->l, &f, &r, err))
 		return -1;
-	if (r.r.match != MATCH_EXACT && r.r.match != MATCH_STEM)
+	/* Misspelt words are no reason to interrupt; that not all words are met is normal for a prompt. */
+	if (r.r.match == MATCH_NONE || r.r.match == MATCH_SPELLING)
 		return 0;
 	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, r.n + 1);
 	for (size_t i = 0; i < r.n; i++)

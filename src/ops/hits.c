@@ -18,7 +18,7 @@ const struct session *lookup_session(struct lookup *l, int64_t id)
 	for (size_t i = 0; i < l->nsessions; i++)
 		if (l->sessions[i].id == id)
 			return &l->sessions[i];
-	if (store_session_get(l->call->store, l->call->arena, id, &s, &ignored))
+	if (query_session_head(l->call->store, l->call->arena, id, &s, &ignored) || !s.id)
 		return NULL;
 	ARENA_PUSH(l->call->arena, l->sessions, l->nsessions, l->sessions_cap, s);
 	return &l->sessions[l->nsessions - 1];
@@ -26,14 +26,14 @@ const struct session *lookup_session(struct lookup *l, int64_t id)
 
 const char *lookup_project(struct lookup *l, int64_t id)
 {
-	struct project p;
+	struct project p = { .id = id };
 	struct err ignored;
 	if (!id)
 		return NULL;
 	for (size_t i = 0; i < l->nprojects; i++)
 		if (l->projects[i].id == id)
 			return l->projects[i].name;
-	if (store_project_get(l->call->store, l->call->arena, id, &p, &ignored))
+	if (query_project_name(l->call->store, l->call->arena, id, &p.name, &ignored))
 		return NULL;
 	ARENA_PUSH(l->call->arena, l->projects, l->nprojects, l->projects_cap, p);
 	return p.name;

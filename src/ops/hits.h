@@ -31,7 +31,8 @@ struct lookup {
 	size_t nprojects, projects_cap;
 };
 
-const struct session *lookup_session(struct lookup *l, int64_t id); /* NULL when there is none */
+/* Agent, ids, project, branch, title and times; not the rest. NULL when there is none. */
+const struct session *lookup_session(struct lookup *l, int64_t id);
 const char *lookup_project(struct lookup *l, int64_t id);
 
 /* The rows of hits, in their order; hits whose row is gone are left out. */

@@ -18,12 +18,17 @@ struct maker {
 	struct str text;
 };
 
+static int find_hash(const uint64_t *hashes, size_t n, uint64_t hash)
+{
+	for (size_t i = 0; i < n; i++)
+		if (hashes[i] == hash)
+			return (int)i;
+	return -1;
+}
+
 static bool has_form(const struct question_word *w, uint64_t hash)
 {
-	for (size_t i = 0; i < w->nforms; i++)
-		if (w->forms[i] == hash)
-			return true;
-	return false;
+	return find_hash(w->forms, w->nforms, hash) >= 0;
 }
 
 static bool looks_like_name(struct str text, const struct term *t)
@@ -37,10 +42,11 @@ static bool looks_like_name(struct str text, const struct term *t)
 	return false;
 }
 
-static struct question_word *word_at(struct question *q, uint32_t position)
+/* The word that this form or part belongs to: the one whose bytes it lies in. */
+static struct question_word *word_at(struct question *q, const struct term *t)
 {
 	for (size_t i = q->n; i-- > 0;)
-		if (q->words[i].position == position)
+		if (q->words[i].start <= t->start && t->end <= q->words[i].end)
 			return &q->words[i];
 	return NULL;
 }
@@ -50,7 +56,7 @@ static void question_term(void *ctx, const struct term *t)
 	struct maker *m = ctx;
 	struct question *q = m->q;
 	uint64_t hash = term_hash(t);
-	struct question_word *w = word_at(q, t->position);
+	struct question_word *w = word_at(q, t);
 	if (!w) {
 		if (q->n == QUESTION_WORDS_MAX || t->form == TERM_STEM || term_is_stop_word(t->text, t->len))
 			return;
@@ -58,13 +64,17 @@ static void question_term(void *ctx, const struct term *t)
 			if (has_form(&q->words[i], hash))
 				return;
 		w = &q->words[q->n++];
-		*w = (struct question_word){ .position = t->position };
+		*w = (struct question_word){ .start = t->start, .end = t->end };
 		memcpy(w->text, t->text, MIN((size_t)t->len, (size_t)TERM_MAX));
 		w->is_name = looks_like_name(m->text, t);
 		w->weight = w->is_name ? NAME_WEIGHT : 1;
 	}
-	if (w->nforms < QUESTION_FORMS_MAX && !has_form(w, hash))
+	if (t->form == TERM_PART) {
+		if (w->nparts < QUESTION_FORMS_MAX && find_hash(w->parts, w->nparts, hash) < 0)
+			w->parts[w->nparts++] = hash;
+	} else if (w->nforms < QUESTION_FORMS_MAX && !has_form(w, hash)) {
 		w->forms[w->nforms++] = hash;
+	}
 }
 
 void question_make(struct question *q, struct analyser *an, struct str text)
@@ -84,18 +94,35 @@ void question_weigh(struct question *q, size_t word, double weight)
 	q->words[word].weight = weight;
 }
 
+#define WHOLE 0x80 /* of a word's seen bits; the others are its parts */
+
 struct matcher {
 	const struct question *q;
-	uint64_t matched;
+	uint8_t seen[QUESTION_WORDS_MAX];
 };
 
 static void match_term(void *ctx, const struct term *t)
 {
 	struct matcher *m = ctx;
 	uint64_t hash = term_hash(t);
-	for (size_t i = 0; i < m->q->n; i++)
-		if (!(m->matched >> i & 1) && has_form(&m->q->words[i], hash))
-			m->matched |= 1ull << i;
+	for (size_t i = 0; i < m->q->n; i++) {
+		const struct question_word *w = &m->q->words[i];
+		int part;
+		if (m->seen[i] & WHOLE)
+			continue;
+		if (has_form(w, hash))
+			m->seen[i] |= WHOLE;
+		else if (w->nparts && (part = find_hash(w->parts, MIN(w->nparts, (size_t)7), hash)) >= 0)
+			m->seen[i] |= (uint8_t)(1u << part);
+	}
+}
+
+/* 1 for the word itself, the share of its parts otherwise. */
+static double share_seen(const struct question_word *w, uint8_t seen)
+{
+	if (seen & WHOLE)
+		return 1;
+	return w->nparts ? (double)__builtin_popcount(seen) / (double)w->nparts : 0;
 }
 
 struct answer question_match(const struct question *q, struct analyser *an, const char *const *texts, size_t n)
@@ -112,13 +139,13 @@ struct answer question_match(const struct question *q, struct analyser *an, cons
 			analyser_run(an, text, match_term, &m);
 	}
 	for (size_t i = 0; i < q->n; i++) {
-		if (!(m.matched >> i & 1))
+		double share = share_seen(&q->words[i], m.seen[i]);
+		weight += q->words[i].weight * share;
+		if (share <= .5)
 			continue;
-		weight += q->words[i].weight;
 		ret.words++;
 		ret.names += q->words[i].is_name;
 	}
-	ret.matched = m.matched;
 	ret.coverage = q->weight > 0 ? weight / q->weight : 0;
 	return ret;
 }

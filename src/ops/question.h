@@ -14,13 +14,14 @@
  */
 
 #define QUESTION_WORDS_MAX 48
-#define QUESTION_FORMS_MAX 8    /* word, stem, whole and parts of one word */
+#define QUESTION_FORMS_MAX 8    /* forms and parts of one word, each */
 #define QUESTION_TEXT_MAX 16384 /* bytes looked at, of question and text each */
 
 struct question_word {
-	uint64_t forms[QUESTION_FORMS_MAX]; /* hashes */
-	size_t nforms;
-	uint32_t position;
+	uint64_t forms[QUESTION_FORMS_MAX]; /* hashes: any of them is the word */
+	uint64_t parts[QUESTION_FORMS_MAX]; /* of an identifier or path: together they are the word */
+	size_t nforms, nparts;
+	uint32_t start, end;                /* bytes of the word in the question */
 	char text[TERM_MAX + 1];            /* as folded, for asking the index how rare it is */
 	double weight;
 	bool is_name;                       /* an identifier, path or number: says more than a word */
@@ -38,9 +39,8 @@ void question_weigh(struct question *q, size_t word, double weight);
 
 struct answer {
 	double coverage;  /* 0 to 1, by weight */
-	size_t words;     /* matched */
-	size_t names;
-	uint64_t matched; /* bit per word */
+	size_t words;     /* matched, whole or for the most part */
+	size_t names;     /* of them identifiers, paths, numbers */
 };
 /* Texts are taken together; NULL ones are skipped. */
 struct answer question_match(const struct question *q, struct analyser *an, const char *const *texts, size_t n);

@@ -62,6 +62,10 @@ int query_event_exists(struct store *s, enum agent_id agent, const char *key, bo
 int query_events_first_at(struct store *s, const int64_t *ids, size_t n, int64_t *ret, struct err *err);
 
 /* query_session.c */
+/* A project's name, without the counts that store_project_get makes; NULL when there is none. */
+int query_project_name(struct store *s, struct arena *a, int64_t id, const char **ret, struct err *err);
+/* A session without the counts that store_session_get makes; id 0 when there is none. */
+int query_session_head(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err);
 /* The latest session that something was injected into. project 0: any. 0 when there is none. */
 int query_injected_session(struct store *s, int64_t project, int64_t *ret, struct err *err);
 /* Transcripts on record, last read first. */

@@ -3,6 +3,35 @@
 
 /* Sessions, transcripts and pauses as operations ask for them. */
 
+int query_project_name(struct store *s, struct arena *a, int64_t id, const char **ret, struct err *err)
+{
+	struct db_rows *r;
+	if (db_query(store_db(s), "SELECT name FROM project WHERE id = ?1", DB_ARGS(db_i(id)), &r, err))
+		return -1;
+	int more = db_next(r, err);
+	*ret = more > 0 ? arena_str(a, db_text(r, 0)) : NULL;
+	db_end(r);
+	return more < 0 ? -1 : 0;
+}
+
+int query_session_head(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
+{
+	static const char sql[] = "SELECT project, agent, agent_session, branch, title, started_at, last_event_at, ended_at"
+				  " FROM session WHERE id = ?1";
+	struct db_rows *r;
+	if (db_query(store_db(s), sql, DB_ARGS(db_i(id)), &r, err))
+		return -1;
+	int more = db_next(r, err);
+	*ret = (struct session){ 0 };
+	if (more > 0)
+		*ret = (struct session){ .id = id, .project = db_int(r, 0), .agent = (enum agent_id)db_int(r, 1),
+			.agent_session = arena_str(a, db_text(r, 2)), .branch = arena_str(a, db_text(r, 3)),
+			.title = arena_str(a, db_text(r, 4)), .started_at = db_int(r, 5), .last_event_at = db_int(r, 6),
+			.ended_at = db_int(r, 7) };
+	db_end(r);
+	return more < 0 ? -1 : 0;
+}
+
 int query_injected_session(struct store *s, int64_t project, int64_t *ret, struct err *err)
 {
 	static const char any[] = "SELECT session FROM injection ORDER BY id DESC LIMIT 1";

@@ -43,7 +43,7 @@ struct fixture {
 	int64_t turn;
 };
 
-static void follow(struct fixture *f)
+static inline void follow(struct fixture *f)
 {
 	struct change *changes;
 	size_t n;
@@ -76,7 +76,7 @@ static void follow(struct fixture *f)
 	} while (n);
 }
 
-static int fixture_write(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+static inline int fixture_write(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
 {
 	struct fixture *f = daemon;
 	if (store_begin(f->writer, err))
@@ -91,14 +91,14 @@ static int fixture_write(void *daemon, int (*fn)(struct store *s, void *ctx, str
 	return 0;
 }
 
-static int fixture_maintain(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+static inline int fixture_maintain(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
 {
 	struct fixture *f = daemon;
 	f->scrubs++;
 	return fn(f->writer, ctx, err);
 }
 
-static int fixture_purge(void *daemon, bool from_scratch, struct err *err)
+static inline int fixture_purge(void *daemon, bool from_scratch, struct err *err)
 {
 	struct fixture *f = daemon;
 	f->purges++;
@@ -111,7 +111,7 @@ static int fixture_purge(void *daemon, bool from_scratch, struct err *err)
 	return 0;
 }
 
-static int fixture_restore(void *daemon, struct op_call *call, const char *path, struct err *err)
+static inline int fixture_restore(void *daemon, struct op_call *call, const char *path, struct err *err)
 {
 	struct fixture *f = daemon;
 	(void)call, (void)err;
@@ -119,20 +119,20 @@ static int fixture_restore(void *daemon, struct op_call *call, const char *path,
 	return file_exists(path) ? 0 : -1;
 }
 
-static int fixture_settings_changed(void *daemon, struct err *err)
+static inline int fixture_settings_changed(void *daemon, struct err *err)
 {
 	(void)err;
 	((struct fixture *)daemon)->settings_changes++;
 	return 0;
 }
 
-static void fixture_status(void *daemon, struct jw *w)
+static inline void fixture_status(void *daemon, struct jw *w)
 {
 	(void)daemon;
 	jw_bool(w, "running", true);
 }
 
-static int64_t event_add(struct fixture *f, int64_t session, struct captured_event e)
+static inline int64_t event_add(struct fixture *f, int64_t session, struct captured_event e)
 {
 	enum put_result result;
 	int64_t id;
@@ -150,7 +150,7 @@ static int64_t event_add(struct fixture *f, int64_t session, struct captured_eve
 }
 
 /* `m` needs kind, title, at and what else the test is about. */
-static int64_t memory_add(struct fixture *f, struct memory m)
+static inline int64_t memory_add(struct fixture *f, struct memory m)
 {
 	if (!m.project)
 		m.project = f->app_id;
@@ -167,7 +167,7 @@ static int64_t memory_add(struct fixture *f, struct memory m)
 	return m.id;
 }
 
-static int64_t session_add(struct fixture *f, const char *id, const char *cwd, int64_t project, int64_t at)
+static inline int64_t session_add(struct fixture *f, const char *id, const char *cwd, int64_t project, int64_t at)
 {
 	int64_t ret;
 	struct captured_session s = { .agent = AGENT_CLAUDE, .agent_session = id, .cwd = cwd, .branch = "main", .started_at = at,
@@ -176,7 +176,7 @@ static int64_t session_add(struct fixture *f, const char *id, const char *cwd, i
 	return ret;
 }
 
-static int64_t project_add(struct fixture *f, const char *name, const char **ret_folder)
+static inline int64_t project_add(struct fixture *f, const char *name, const char **ret_folder)
 {
 	struct project_identity p;
 	int64_t id;
@@ -192,7 +192,7 @@ static int64_t project_add(struct fixture *f, const char *name, const char **ret
 	return id;
 }
 
-static struct memory_file *files_of(struct fixture *f, const char *a, const char *b)
+static inline struct memory_file *files_of(struct fixture *f, const char *a, const char *b)
 {
 	struct memory_file *files = ARENA_ARRAY(&f->arena, struct memory_file, 2);
 	files[0] = (struct memory_file){ .path = a, .role = ROLE_MODIFIED, .size = -1 };
@@ -201,7 +201,7 @@ static struct memory_file *files_of(struct fixture *f, const char *a, const char
 }
 
 /* Session 1 (yesterday) repairs the token rotation, session 2 (today) the profile; session 3 is of another project. */
-static void fixture_fill(struct fixture *f)
+static inline void fixture_fill(struct fixture *f)
 {
 	int64_t yesterday = f->now - DAY, today = f->now - HOUR;
 	f->s1 = session_add(f, "11111111-aaaa", f->app, f->app_id, yesterday);
@@ -240,7 +240,7 @@ static void fixture_fill(struct fixture *f)
 		.at = today + 2000, .title = "The scheduler starves idle cores", .body = "Only on machines with many sockets." });
 }
 
-static int fixture_setup(void **state)
+static inline int fixture_setup(void **state)
 {
 	struct fixture *f = mem_alloc(sizeof(*f));
 	struct err err = { 0 };
@@ -271,7 +271,7 @@ static int fixture_setup(void **state)
 	return 0;
 }
 
-static int fixture_teardown(void **state)
+static inline int fixture_teardown(void **state)
 {
 	struct fixture *f = *state;
 	index_close(f->index);
@@ -292,14 +292,14 @@ struct reply {
 	char *text;
 };
 
-static void reply_done(struct reply *r)
+static inline void reply_done(struct reply *r)
 {
 	json_free(r->json);
 	free(r->text);
 	*r = (struct reply){ 0 };
 }
 
-static struct op_call call_make(struct fixture *f, struct arena *a, const json *params, const char *cwd)
+static inline struct op_call call_make(struct fixture *f, struct arena *a, const json *params, const char *cwd)
 {
 	return (struct op_call){ .arena = a, .store = f->reader, .index = f->index, .settings = f->settings, .paths = &f->paths,
 		.services = &f->services, .analyser = f->analyser, .params = params, .cwd = cwd, .is_agent = f->is_agent,
@@ -307,7 +307,7 @@ static struct op_call call_make(struct fixture *f, struct arena *a, const json *
 }
 
 /* Runs an operation as a door would; params are JSON with ' for ". */
-static struct reply ask_in(struct fixture *f, const char *cwd, const char *op, const char *params)
+static inline struct reply ask_in(struct fixture *f, const char *cwd, const char *op, const char *params)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(json_free_ptr) json *given = NULL;
@@ -333,12 +333,12 @@ static struct reply ask_in(struct fixture *f, const char *cwd, const char *op, c
 	return r;
 }
 
-static struct reply ask(struct fixture *f, const char *op, const char *params)
+static inline struct reply ask(struct fixture *f, const char *op, const char *params)
 {
 	return ask_in(f, f->app, op, params);
 }
 
-static const json *list(const struct reply *r, const char *key)
+static inline const json *list(const struct reply *r, const char *key)
 {
 	if (r->failed)
 		fail_msg("the operation failed: %s", r->err.text);
@@ -346,7 +346,7 @@ static const json *list(const struct reply *r, const char *key)
 }
 
 /* Does a hit with this title stand in a list? */
-static bool has_title(const json *hits, const char *part)
+static inline bool has_title(const json *hits, const char *part)
 {
 	for (size_t i = 0; i < json_len(hits); i++)
 		if (json_str(json_at(hits, i), "title") && strstr(json_str(json_at(hits, i), "title"), part))

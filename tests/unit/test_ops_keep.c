@@ -27,9 +27,9 @@ static void a_note_is_found_changed_pinned_and_forgotten(void **state)
 	struct reply r = ask(f, "remember", "{'text':'Deploy only on Tuesdays, with the blue key.','files':['src/oauth.py']}");
 	const char *ref = ref_of(f, &r);
 	assert_true(finds(f, "tuesdays", "Deploy only on Tuesdays"));
-	r = ask(f, "edit", arena_printf(&f->arena, "{'ref':'%s','text':'Deploy only on Thursdays.'}", ref));
+	r = ask(f, "edit", arena_printf(&f->arena, "{'ref':'%s','text':'Deploy only at weekends.'}", ref));
 	assert_string_equal(ref_of(f, &r), ref);
-	assert_true(finds(f, "thursdays", "Deploy only on Thursdays"));
+	assert_true(finds(f, "weekends", "Deploy only at weekends"));
 	assert_false(finds(f, "tuesdays", "Deploy"));
 	r = ask(f, "pin", arena_printf(&f->arena, "{'refs':['%s']}", ref));
 	assert_false(r.failed);
@@ -51,7 +51,7 @@ static void a_note_is_found_changed_pinned_and_forgotten(void **state)
 	r = ask(f, "get", arena_printf(&f->arena, "{'refs':['%s']}", ref));
 	assert_int_equal(r.err.code, ERR_NOT_FOUND);
 	reply_done(&r);
-	assert_false(finds(f, "thursdays", "Deploy"));
+	assert_false(finds(f, "weekends", "Deploy"));
 }
 
 static void saying_it_again_gives_the_memory_that_is_there(void **state)
