@@ -8,6 +8,8 @@
 
 #include "base/mem.h"
 
+_Static_assert(CHANGE_KIND_COUNT <= CHANGE_REF_STEP, "a kind that does not fit beside the id");
+
 int store_change_last(struct store *s, int64_t *ret, struct err *err)
 {
 	int64_t kept;
@@ -27,9 +29,9 @@ int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone,
 		return -1;
 	s->is_seq_known = true;
 	return db_run(s->db,
-		"INSERT INTO change (kind, id, seq, is_gone) VALUES (?1, ?2, ?3, ?4)"
-		" ON CONFLICT (kind, id) DO UPDATE SET seq = excluded.seq, is_gone = excluded.is_gone",
-		DB_ARGS(db_i(kind), db_i(id), db_i(++s->seq), db_i(is_gone)), err);
+		"INSERT INTO change (ref, seq, is_gone) VALUES (?1, ?2, ?3)"
+		" ON CONFLICT (ref) DO UPDATE SET seq = excluded.seq, is_gone = excluded.is_gone",
+		DB_ARGS(db_i(id * CHANGE_REF_STEP + kind), db_i(++s->seq), db_i(is_gone)), err);
 }
 
 int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret, size_t *ret_n, struct err *err)
@@ -39,11 +41,12 @@ int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, s
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (db_query(s->db, "SELECT seq, kind, id FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+	if (db_query(s->db, "SELECT seq, ref FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2",
 		    DB_ARGS(db_i(after), db_i((int64_t)max)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct change c = { db_int(r, 0), (enum change_kind)db_int(r, 1), db_int(r, 2) };
+		int64_t ref = db_int(r, 1);
+		struct change c = { db_int(r, 0), (enum change_kind)(ref % CHANGE_REF_STEP), ref / CHANGE_REF_STEP };
 		ARENA_PUSH(a, list, n, cap, c);
 	}
 	if (rc < 0)

@@ -44,7 +44,8 @@ void db_close(struct db *db);
 int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct err *err);
 /*
  * Several statements in one text, without arguments (migrations). The words that databases spell differently are written
- * {key} (generated row id, never used twice), {blob}, {real} and {clustered} (the primary key is the table).
+ * {key} (generated row id, never used twice), {number} (row id that the caller gives), {blob}, {real} and {clustered} (the
+ * primary key is the table).
  */
 int db_script(struct db *db, const char *sql, struct err *err);
 int64_t db_last_id(struct db *db);

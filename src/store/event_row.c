@@ -24,16 +24,17 @@ static bool is_space(char c)
 
 uint64_t text_likeness(struct str text)
 {
-	AUTO(buf_done) struct buf b = { 0 };
-
 	text = str_trim(text);
+	AUTO(mem_free_ptr) char *words = mem_alloc(text.n + 1);
+	size_t n = 0;
+
 	for (size_t i = 0; i < text.n; i++) {
 		if (!is_space(text.p[i]))
-			buf_char(&b, text.p[i]);
+			words[n++] = text.p[i];
 		else if (!is_space(text.p[i - 1]))
-			buf_char(&b, ' ');
+			words[n++] = ' ';
 	}
-	return hash64(b.data, b.len);
+	return hash64(words, n);
 }
 
 /* The transcript's compaction may hold another summary than the hook's, or the hook's none: it is one anyway. */

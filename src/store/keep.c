@@ -24,9 +24,9 @@ static int check_references(struct store *s, struct buf *report, struct err *err
 						    " AND project <> 0" },
 		{ "files of memories that are gone", "SELECT count(*) FROM memory_file WHERE memory NOT IN (SELECT id FROM memory)" },
 		{ "events that the index is not told of",
-			"SELECT count(*) FROM event WHERE id NOT IN (SELECT id FROM change WHERE kind = 0)" },
+			"SELECT count(*) FROM event WHERE id NOT IN (SELECT ref / 4 FROM change WHERE ref % 4 = 0)" },
 		{ "memories that the index is not told of",
-			"SELECT count(*) FROM memory WHERE id NOT IN (SELECT id FROM change WHERE kind = 1)" },
+			"SELECT count(*) FROM memory WHERE id NOT IN (SELECT ref / 4 FROM change WHERE ref % 4 = 1)" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
-#define DICTIONARY_BYTES (48u << 10)
+#define DICTIONARY_BYTES (96u << 10)
 #define DICTIONARY_GAIN_MIN 1.15 /* a dictionary that gains less than this is not kept */
 #define HOW_PLAIN 0
 #define HOW_ZSTD 1

@@ -198,7 +198,9 @@ int store_project_find(struct store *s, const char *name_or_path, int64_t *ret, 
 		return 0;
 	bool is_number = str_to_i64(name_or_path, &number);
 	for (size_t i = is_number ? 0 : 2; i < ARRAY_LEN(ways) && !*ret; i++)
-		if (db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path), db_i(number)), 0, ret, err))
+		/* The first two ask by number only, the others by text only. */
+		if (i < 2 ? db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path), db_i(number)), 0, ret, err)
+			  : db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path)), 0, ret, err))
 			return -1;
 	if (!*ret && name_or_path[0] == '/')
 		return find_above(s, name_or_path, ret, err);

@@ -20,6 +20,8 @@ struct store {
 
 #define STORE_FLAG(n) (1 << (n))
 
+/* change.ref = id * CHANGE_REF_STEP + kind. A stored number. */
+#define CHANGE_REF_STEP 4
 /* Records that the index must look at this row again (or that it is gone). */
 int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone, struct err *err);
 

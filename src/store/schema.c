@@ -87,10 +87,10 @@ static const char *const tables_1[] = {
 	"CREATE TABLE vector (memory BIGINT NOT NULL, embedder TEXT NOT NULL, data {blob} NOT NULL,"
 	" PRIMARY KEY (memory, embedder)) {clustered};",
 
-	/* One row per thing: its last change. */
-	"CREATE TABLE change (kind INTEGER NOT NULL, id BIGINT NOT NULL, seq BIGINT NOT NULL, is_gone INTEGER NOT NULL,"
-	" PRIMARY KEY (kind, id)) {clustered};",
+	/* One row per thing, its last change. ref: id and kind in one number (change.c), so that both trees are of numbers. */
+	"CREATE TABLE change (ref {number}, seq BIGINT NOT NULL, is_gone INTEGER NOT NULL);",
 	"CREATE UNIQUE INDEX change_seq ON change (seq);",
+	"CREATE INDEX change_gone ON change (seq) WHERE is_gone = 1;",
 
 	"CREATE TABLE job (id {key}, kind INTEGER NOT NULL, job_key TEXT NOT NULL, state INTEGER NOT NULL,"
 	" attempts INTEGER NOT NULL, run_after BIGINT NOT NULL, leased_until BIGINT NOT NULL, last_error TEXT);",

@@ -328,6 +328,7 @@ static const struct {
 	const char *token, *text;
 } spelling[] = {
 	{ "{key}", "INTEGER PRIMARY KEY AUTOINCREMENT" },
+	{ "{number}", "INTEGER PRIMARY KEY" },
 	{ "{blob}", "BLOB" },
 	{ "{real}", "REAL" },
 	{ "{clustered}", "WITHOUT ROWID" },
