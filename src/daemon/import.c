@@ -28,8 +28,14 @@ struct importing {
 	size_t skipped_cap;
 	uint64_t skipped_unnamed;
 	struct session_set sessions;
-	const struct found_file *file; /* read now */
-	uint64_t file_bytes;           /* of it, so far */
+	const struct found_file *file; /* parsed now */
+	/* Parsed and on their way to the store, oldest first. */
+	struct begun {
+		const struct found_file *file;
+		struct transcript_call call;
+		struct reading *reading;
+	} begun[TRANSCRIPT_WINDOW];
+	size_t first, nbegun;
 	int64_t files_done, files_total;
 	uint64_t bytes_done, bytes_total, started_us, told_us;
 	bool is_ended; /* the caller went away */
@@ -104,7 +110,6 @@ static int on_read(void *ctx, uint64_t bytes)
 {
 	struct importing *im = ctx;
 	im->bytes_done += bytes;
-	im->file_bytes += bytes;
 	return tell(im, false);
 }
 
@@ -124,27 +129,16 @@ static void on_bad_line(void *ctx, uint64_t number, const char *reason)
 	skip(im, arena_printf(im->call->arena, "%s:%llu", im->file->path, (unsigned long long)number), reason);
 }
 
-/* One file. -1 only when the whole import has to end. */
-static int import_file(struct importing *im, const struct found_file *f, struct err *err)
+/* Waits for the oldest reading. -1 only when the whole import has to end. */
+static int finish_oldest(struct importing *im, struct err *err)
 {
-	struct transcript_call c = {
-		.path = f->path,
-		.agent = agent_by_id(im->q->agent),
-		.agent_only = im->q->agent != AGENT_NONE && !f->is_named,
-		.is_dry = im->q->is_dry,
-		.stop = im->room->stop,
-		.read = on_read,
-		.seen = on_seen,
-		.bad_line = on_bad_line,
-		.ctx = im,
-	};
+	struct begun *b = &im->begun[im->first];
 	struct transcript_result result;
 	struct err own = { 0 };
-	uint64_t before = im->bytes_done;
-	im->file = f;
-	im->file_bytes = 0;
-	int failed = transcript_read(im->room->transcripts, &c, &result, &own);
-	im->bytes_done = MAX(before + f->size, im->bytes_done);
+	im->first = (im->first + 1) % TRANSCRIPT_WINDOW;
+	im->nbegun--;
+	im->file = b->file;
+	int failed = transcript_finish(b->reading, &result, &own);
 	im->files_done++;
 	im->ret->files += result.is_read;
 	im->ret->bytes += result.bytes;
@@ -158,8 +152,51 @@ static int import_file(struct importing *im, const struct found_file *f, struct 
 		*err = own;
 		return -1;
 	}
-	skip(im, f->path, own.text);
+	skip(im, b->file->path, own.text);
 	return 0;
+}
+
+static int finish_all(struct importing *im, struct err *err)
+{
+	int result = 0;
+	while (im->nbegun)
+		if (finish_oldest(im, err))
+			result = -1;
+	return result;
+}
+
+/* Parses one file; makes room in the window first. */
+static int import_file(struct importing *im, const struct found_file *f, struct err *err)
+{
+	if (im->nbegun == TRANSCRIPT_WINDOW && finish_oldest(im, err))
+		return -1;
+	struct begun *b = &im->begun[(im->first + im->nbegun) % TRANSCRIPT_WINDOW];
+	uint64_t before = im->bytes_done;
+	b->file = im->file = f;
+	b->call = (struct transcript_call){
+		.path = f->path,
+		.agent = agent_by_id(im->q->agent),
+		.agent_only = im->q->agent != AGENT_NONE && !f->is_named,
+		.is_dry = im->q->is_dry,
+		.stop = im->room->stop,
+		.read = on_read,
+		.seen = on_seen,
+		.bad_line = on_bad_line,
+		.ctx = im,
+	};
+	b->reading = transcript_begin(im->room->transcripts, &b->call, im->nbegun == 0);
+	if (!b->reading) {
+		/* Somebody else reads it: waiting with readings in hand could be a deadlock. */
+		struct begun again = *b;
+		if (finish_all(im, err))
+			return -1;
+		b = &im->begun[im->first];
+		*b = again;
+		b->reading = transcript_begin(im->room->transcripts, &b->call, true);
+	}
+	im->nbegun++;
+	im->bytes_done = MAX(before + f->size, im->bytes_done);
+	return im->is_ended ? finish_all(im, err) : 0;
 }
 
 void import_own_folders(struct walk *w, const char *user_home, enum agent_id agent)
@@ -208,10 +245,13 @@ static int read_files(struct importing *im, const struct walk *w, struct err *er
 		im->files_total++;
 	}
 	tell(im, true);
-	for (size_t i = 0; i < w->n; i++)
-		if (import_file(im, &w->files[i], err))
-			return -1;
-	return 0;
+	int result = 0;
+	for (size_t i = 0; i < w->n && !result; i++)
+		result = import_file(im, &w->files[i], err);
+	struct err late = { 0 };
+	if (finish_all(im, result ? &late : err))
+		result = -1;
+	return result;
 }
 
 static void keep_since(struct walk *w, int64_t since)
@@ -237,10 +277,15 @@ int import_run(const struct import_room *room, struct op_call *call, const struc
 	free(im.sessions.hashes);
 	if (im.skipped_unnamed)
 		log_warn("the import passed over %llu further lines or files", (unsigned long long)im.skipped_unnamed);
+	uint64_t read_us = clock_mono_us();
 	if (result || q->is_dry)
 		return result;
 	observer_wait(room->observer, room->stop);
+	uint64_t observed_us = clock_mono_us();
 	follow_wait_long(room->follow, writer_seq(room->writer), room->stop);
+	log_info("import of %llu bytes: read in %llu ms, observed %llu ms later, indexed %llu ms later", (unsigned long long)ret->bytes,
+		(unsigned long long)(read_us - im.started_us) / 1000, (unsigned long long)(observed_us - read_us) / 1000,
+		(unsigned long long)(clock_mono_us() - observed_us) / 1000);
 	ret->memories = (int64_t)(observer_made(room->observer) - made);
 	tell(&im, true);
 	return 0;

@@ -19,6 +19,7 @@
 #define AGAIN_MS 1000       /* after a failure, or when turns moved while they were read; doubles */
 #define AGAIN_MAX_MS 600000
 #define SHELVED_MAX 64      /* turns that could not be observed; they wait for the next start */
+#define COMPLAINT_US 60000000
 #define QUIET_US ((OBSERVER_QUIET_MS + 1000) * 1000ull)
 
 struct observer {
@@ -34,6 +35,7 @@ struct observer {
 	unsigned again_ms;
 	int64_t shelved[SHELVED_MAX]; /* the thread's own */
 	size_t nshelved;
+	uint64_t complained_us;
 	_Atomic uint32_t touches[TOUCH_SLOTS];
 	_Atomic uint64_t made;
 };
@@ -170,6 +172,16 @@ static int round_write_singly(struct observer *o, struct round *r, struct err *e
 	return 0;
 }
 
+/* The same trouble is said once in COMPLAINT_US. */
+static void complain(struct observer *o, const struct err *err)
+{
+	uint64_t now = clock_mono_us();
+	if (o->complained_us && now - o->complained_us < COMPLAINT_US)
+		return;
+	o->complained_us = now;
+	log_warn("turns could not be observed: %s", err->text);
+}
+
 /* One round. Returns the number of turns written, 0 when none is quiet and dirty, -1 after a failure, MOVED when all had later events. */
 #define MOVED (-2)
 static int round_run(struct observer *o)
@@ -183,7 +195,7 @@ static int round_run(struct observer *o)
 	if (result && r.n > 1 && err.code != ERR_BUSY)
 		result = round_write_singly(o, &r, &err);
 	if (result && err.code != ERR_BUSY)
-		log_warn("turns could not be observed: %s", err.text);
+		complain(o, &err);
 	for (size_t i = 0; !result && i < r.n; i++) {
 		if (r.turns[i].is_written) {
 			written++;
@@ -338,7 +350,7 @@ void observer_wait(struct observer *o, const _Atomic bool *stop)
 bool observer_is_idle(struct observer *o)
 {
 	pthread_mutex_lock(&o->mutex);
-	bool is_idle = !o->is_busy && !o->is_poked && !o->deadline_us;
+	bool is_idle = !o->is_busy && !o->is_poked;
 	pthread_mutex_unlock(&o->mutex);
 	return is_idle;
 }

@@ -25,7 +25,7 @@ void observer_poke(struct observer *o);
 void observer_touch(struct observer *o, int64_t session);
 /* Waits until no turn is quiet and dirty, or *stop. */
 void observer_wait(struct observer *o, const _Atomic bool *stop);
-bool observer_is_idle(struct observer *o);
+bool observer_is_idle(struct observer *o); /* turns that are only not quiet yet do not count: the next start observes them */
 /* Memories made since the daemon started. */
 uint64_t observer_made(struct observer *o);
 

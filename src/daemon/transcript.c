@@ -41,7 +41,9 @@ struct transcripts {
 struct reading {
 	struct transcripts *shared;
 	const struct transcript_call *call;
-	struct transcript_result *result;
+	struct transcript_result result;
+	int outcome; /* of the first attempt's parsing */
+	struct err err;
 	int fd;
 	struct stat st;
 	const struct agent *agent;
@@ -74,25 +76,32 @@ struct piece {
 	uint64_t redactions;
 };
 
-static void path_claim(struct transcripts *t, const char *path)
+/* Is nobody reading it? Then it is ours. With the mutex held. */
+static bool path_take(struct transcripts *t, const char *path)
+{
+	size_t place = TRANSCRIPT_ACTIVE_MAX;
+	for (size_t i = 0; i < TRANSCRIPT_ACTIVE_MAX; i++) {
+		if (!t->active[i])
+			place = i;
+		else if (!strcmp(t->active[i], path))
+			return false;
+	}
+	if (place == TRANSCRIPT_ACTIVE_MAX)
+		return false;
+	t->active[place] = path;
+	return true;
+}
+
+static bool path_claim(struct transcripts *t, const char *path, bool may_wait)
 {
 	pthread_mutex_lock(&t->mutex);
-	for (;;) {
-		size_t place = TRANSCRIPT_ACTIVE_MAX;
-		bool is_taken = false;
-		for (size_t i = 0; i < TRANSCRIPT_ACTIVE_MAX; i++) {
-			if (!t->active[i])
-				place = i;
-			else if (!strcmp(t->active[i], path))
-				is_taken = true;
-		}
-		if (!is_taken && place < TRANSCRIPT_ACTIVE_MAX) {
-			t->active[place] = path;
-			break;
-		}
+	bool is_ours = path_take(t, path);
+	while (!is_ours && may_wait) {
 		pthread_cond_wait(&t->freed, &t->mutex);
+		is_ours = path_take(t, path);
 	}
 	pthread_mutex_unlock(&t->mutex);
+	return is_ours;
 }
 
 static void path_release(struct transcripts *t, const char *path)
@@ -239,15 +248,22 @@ static int piece_send(struct reading *r, struct err *err)
 static void wait_landed(struct reading *r)
 {
 	pthread_mutex_lock(&r->mutex);
+	bool has_to_wait = r->in_flight > 0;
+	pthread_mutex_unlock(&r->mutex);
+	if (!has_to_wait)
+		return;
+	writer_hurry(r->shared->writer, true);
+	pthread_mutex_lock(&r->mutex);
 	while (r->in_flight)
 		pthread_cond_wait(&r->landed, &r->mutex);
 	pthread_mutex_unlock(&r->mutex);
+	writer_hurry(r->shared->writer, false);
 }
 
 static void bad_line(struct reading *r, uint64_t number, const char *reason)
 {
 	r->bad_lines++;
-	r->result->bad_lines++;
+	r->result.bad_lines++;
 	if (r->bad_logged++ < BAD_LINES_LOGGED)
 		log_warn("line %llu of '%s' is passed over: %s", (unsigned long long)number, r->call->path, reason);
 	if (r->call->bad_line)
@@ -261,7 +277,7 @@ static void take_capture(struct reading *r, const struct capture *c)
 		return;
 	if (c->nevents && r->call->seen)
 		r->call->seen(r->call->ctx, c->session.agent, c->session.agent_session);
-	r->result->events += (int64_t)c->nevents;
+	r->result.events += (int64_t)c->nevents;
 	ARENA_PUSH(&p->arena, p->captures, p->n, p->cap, *c);
 }
 
@@ -295,7 +311,7 @@ static int tell_progress(struct reading *r, uint64_t to, struct err *err)
 {
 	uint64_t bytes = to - r->offset;
 	r->offset = to;
-	r->result->bytes += bytes;
+	r->result.bytes += bytes;
 	if (is_stopped(r) || (r->call->read && r->call->read(r->call->ctx, bytes)))
 		return err_set(err, ERR_BUSY, "the import was ended; it goes on where it was when it is asked for again");
 	return 0;
@@ -317,7 +333,7 @@ static int read_lines(struct reading *r, struct lines *l, struct err *err)
 	struct line line;
 	int n;
 	while ((n = lines_next(l, &line, err)) > 0 && !is_failed(r)) {
-		r->result->lines++;
+		r->result.lines++;
 		if (!take_line(r, &line))
 			break;
 		if (line.is_torn)
@@ -409,7 +425,6 @@ static int begin(struct reading *r, struct err *err)
 	r->offset = goes_on ? row.offset : 0;
 	r->lines = goes_on ? row.lines : 0;
 	r->bad_lines = goes_on ? row.bad_lines : 0;
-	r->agent->reader_free(r->reader);
 	r->reader = r->agent->reader_new(r->call->path, goes_on ? row.state : NULL);
 	return sign(r->fd, (uint64_t)r->st.st_size, r->signature, err);
 }
@@ -422,13 +437,14 @@ static void skip_late_line_end(struct reading *r)
 		r->offset++;
 }
 
-static int read_once(struct reading *r, struct err *err)
+/* Parses from where it was left and sends what it finds. */
+static int parse_file(struct reading *r, struct err *err)
 {
-	*r->result = (struct transcript_result){ .is_read = true };
+	r->result = (struct transcript_result){ .is_read = true };
 	if (begin(r, err))
 		return -1;
-	r->result->was_complete = r->offset == (uint64_t)r->st.st_size;
-	if (r->result->was_complete)
+	r->result.was_complete = r->offset == (uint64_t)r->st.st_size;
+	if (r->result.was_complete)
 		return 0;
 	skip_late_line_end(r);
 	struct lines lines;
@@ -441,11 +457,32 @@ static int read_once(struct reading *r, struct err *err)
 		free(r->piece);
 		r->piece = NULL;
 	}
-	wait_landed(r);
-	if (!result && r->is_failed) {
-		*err = r->failure;
-		result = -1;
-	}
+	return result;
+}
+
+static int open_and_parse(struct reading *r, struct err *err)
+{
+	if (file_open(r, err))
+		return -1;
+	if (!r->st.st_size)
+		return 0;
+	if (recognise(r, err))
+		return -1;
+	if (r->call->agent_only && r->call->agent && r->agent != r->call->agent)
+		return 0;
+	return parse_file(r, err);
+}
+
+static int attempt(struct reading *r, struct err *err)
+{
+	r->is_failed = false;
+	int result = open_and_parse(r, err);
+	if (r->agent && r->reader)
+		r->agent->reader_free(r->reader);
+	r->reader = NULL;
+	if (r->fd >= 0)
+		close(r->fd);
+	r->fd = -1;
 	return result;
 }
 
@@ -456,50 +493,57 @@ static void pause_before(const struct reading *r, unsigned attempt)
 		nanosleep(&nap, NULL);
 }
 
-static int read_patiently(struct reading *r, struct err *err)
+struct reading *transcript_begin(struct transcripts *t, const struct transcript_call *c, bool may_wait)
 {
-	for (unsigned attempt = 1;; attempt++) {
-		r->is_failed = false;
-		if (!read_once(r, err))
-			return 0;
-		bool may_pass = r->is_failed && is_of_the_store(err) && !is_stopped(r);
-		if (!may_pass || attempt == TRANSCRIPT_ATTEMPTS)
-			return -1;
-		pause_before(r, attempt);
+	if (!path_claim(t, c->path, may_wait))
+		return NULL;
+	struct reading *r = mem_alloc(sizeof(*r));
+	r->shared = t;
+	r->call = c;
+	r->fd = -1;
+	pthread_mutex_init(&r->mutex, NULL);
+	pthread_cond_init(&r->landed, NULL);
+	r->outcome = attempt(r, &r->err);
+	return r;
+}
+
+/* The outcome once everything has landed; tries again what the store refused. */
+static int settle(struct reading *r, struct err *err)
+{
+	int result = r->outcome;
+	*err = r->err;
+	for (unsigned n = 1;; n++) {
+		wait_landed(r);
+		if (r->is_failed && !(result && err->code == ERR_BUSY && is_stopped(r))) {
+			*err = r->failure;
+			result = -1;
+		}
+		if (!result || !r->is_failed || n == TRANSCRIPT_ATTEMPTS || is_stopped(r) || !is_of_the_store(err))
+			return result;
+		pause_before(r, n);
 		*err = (struct err){ 0 };
+		result = attempt(r, err);
 	}
 }
 
-static int read_opened(struct reading *r, struct err *err)
+int transcript_finish(struct reading *r, struct transcript_result *ret, struct err *err)
 {
-	if (file_open(r, err))
-		return -1;
-	if (!r->st.st_size)
-		return 0;
-	if (recognise(r, err))
-		return -1;
-	if (r->call->agent_only && r->call->agent && r->agent != r->call->agent)
-		return 0;
-	return read_patiently(r, err);
+	struct err own = { 0 };
+	int result = settle(r, &own);
+	path_release(r->shared, r->call->path);
+	*ret = r->result;
+	ret->new_events = r->call->is_dry ? ret->events : r->new_events;
+	pthread_cond_destroy(&r->landed);
+	pthread_mutex_destroy(&r->mutex);
+	free(r);
+	if (result && err)
+		*err = own;
+	return result;
 }
 
 int transcript_read(struct transcripts *t, const struct transcript_call *c, struct transcript_result *ret, struct err *err)
 {
-	struct reading r = { .shared = t, .call = c, .result = ret, .fd = -1 };
-	*ret = (struct transcript_result){ 0 };
-	pthread_mutex_init(&r.mutex, NULL);
-	pthread_cond_init(&r.landed, NULL);
-	path_claim(t, c->path);
-	int result = read_opened(&r, err);
-	path_release(t, c->path);
-	ret->new_events = c->is_dry ? ret->events : r.new_events;
-	if (r.agent && r.reader)
-		r.agent->reader_free(r.reader);
-	if (r.fd >= 0)
-		close(r.fd);
-	pthread_cond_destroy(&r.landed);
-	pthread_mutex_destroy(&r.mutex);
-	return result;
+	return transcript_finish(transcript_begin(t, c, true), ret, err);
 }
 
 struct transcripts *transcripts_new(struct writer *writer, struct readers *readers, struct observer *observer)

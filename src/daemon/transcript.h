@@ -23,7 +23,8 @@
 #define TRANSCRIPT_PIECE_BYTES (512u << 10)
 #define TRANSCRIPT_PIECE_LINES 400
 #define TRANSCRIPT_ATTEMPTS 5             /* when the store refuses */
-#define TRANSCRIPT_ACTIVE_MAX 16          /* read at the same time */
+#define TRANSCRIPT_ACTIVE_MAX 96          /* begun and not finished, by all threads together */
+#define TRANSCRIPT_WINDOW 32              /* of them, by one import */
 
 struct transcripts;
 struct transcripts *transcripts_new(struct writer *writer, struct readers *readers, struct observer *observer);
@@ -49,7 +50,17 @@ struct transcript_result {
 	int64_t events, new_events;
 };
 
-/* -1: why it was not read to its end. ERR_USAGE and ERR_IO speak of the file, ERR_BUSY of being stopped, ERR_STORE of the store. */
+/*
+ * In two steps, so that small files are stored many at a time. Begins and parses; what it found is on its way to the writer. NULL
+ * when another thread reads this path and may_wait is false: whoever holds unfinished readings must finish them before waiting.
+ * `c` and what it points to must stay until the end.
+ */
+struct reading;
+struct reading *transcript_begin(struct transcripts *t, const struct transcript_call *c, bool may_wait);
+/* Waits until everything is stored, trying again what was not; ends the reading. Returns as transcript_read. */
+int transcript_finish(struct reading *r, struct transcript_result *ret, struct err *err);
+
+/* Both. -1: why it was not read to its end. ERR_USAGE and ERR_IO speak of the file, ERR_BUSY of being stopped, ERR_STORE of the store. */
 int transcript_read(struct transcripts *t, const struct transcript_call *c, struct transcript_result *ret, struct err *err);
 
 #endif

@@ -36,6 +36,7 @@ struct writer {
 	pthread_cond_t wake, room;
 	struct lane_queue lanes[LANE_COUNT];
 	bool is_closing, is_busy;
+	unsigned hurried; /* threads that wait for a commit */
 	struct writer_state state;
 	_Atomic int64_t seq;
 	_Atomic bool wants_refresh;
@@ -53,7 +54,7 @@ static void nap(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* The lane to serve next, or -1. A lane that starved goes first, once per batch (`favoured` remembers). */
+/* The lane to serve next, or -1. A lane that starved goes first, once per batch (`favoured` remembers); NULL: urgency alone. */
 static int lane_next(struct writer *w, unsigned *favoured)
 {
 	for (int i = LANE_COUNT - 1; favoured && i > 0; i--) {
@@ -95,6 +96,31 @@ static struct work *take_for_batch(struct writer *w, unsigned *favoured)
 	struct work *work = may_join ? lane_take(w, lane) : NULL;
 	pthread_mutex_unlock(&w->mutex);
 	return work;
+}
+
+/*
+ * Imports come in small pieces: a transaction that ends with one stays open for the next until its time is over, since each commit
+ * waits for the disk, unless somebody waits for it. True when there may be something now.
+ */
+static bool linger(struct writer *w, const struct work *last, uint64_t start)
+{
+	uint64_t spent = ms_since(start);
+	struct timespec end;
+	if (last->lane != LANE_IMPORT || spent >= WRITER_BATCH_MS)
+		return false;
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_nsec += (long)(WRITER_BATCH_MS - spent) * 1000000;
+	if (end.tv_nsec >= 1000000000) {
+		end.tv_sec++;
+		end.tv_nsec -= 1000000000;
+	}
+	pthread_mutex_lock(&w->mutex);
+	int timed_out = 0;
+	while (lane_next(w, NULL) < 0 && !w->is_closing && !w->hurried && !timed_out)
+		timed_out = pthread_cond_timedwait(&w->wake, &w->mutex, &end);
+	bool is_more = lane_next(w, NULL) >= 0;
+	pthread_mutex_unlock(&w->mutex);
+	return is_more;
 }
 
 static void intake_renew(struct writer *w)
@@ -222,9 +248,12 @@ static void run_batch(struct writer *w, struct work *first)
 		}
 		if (n == WRITER_BATCH_WORKS || ms_since(start) >= WRITER_BATCH_MS)
 			break;
-		work = take_for_batch(w, &favoured);
-		if (!work)
+		struct work *next = take_for_batch(w, &favoured);
+		if (!next && linger(w, work, start))
+			next = take_for_batch(w, &favoured);
+		if (!next)
 			break;
+		work = next;
 		*end = work;
 		end = &work->next;
 		n++;
@@ -250,7 +279,8 @@ static void *writer_main(void *arg)
 	pthread_mutex_lock(&w->mutex);
 	for (;;) {
 		int lane;
-		while ((lane = lane_next(w, NULL)) < 0 && !w->is_closing)
+		unsigned favoured = 0;
+		while ((lane = lane_next(w, &favoured)) < 0 && !w->is_closing)
 			pthread_cond_wait(&w->wake, &w->mutex);
 		if (lane < 0)
 			break;
@@ -399,6 +429,14 @@ int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, st
 {
 	struct waiting x = { .work = { .lane = LANE_REQUEST, .is_bare = true }, .fn = fn, .ctx = ctx };
 	return wait_for(w, &x, err);
+}
+
+void writer_hurry(struct writer *w, bool is_waiting)
+{
+	pthread_mutex_lock(&w->mutex);
+	w->hurried += is_waiting ? 1u : -1u;
+	pthread_cond_signal(&w->wake);
+	pthread_mutex_unlock(&w->mutex);
 }
 
 int64_t writer_seq(const struct writer *w)

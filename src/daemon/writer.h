@@ -81,6 +81,8 @@ int writer_run(struct writer *w, enum lane lane, int (*fn)(struct desk *desk, vo
 	struct err *err);
 /* The same without a transaction, alone. */
 int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx, struct err *err);
+/* Around a wait for the commit of import work (writer_put): a transaction then does not stay open for more. */
+void writer_hurry(struct writer *w, bool is_waiting);
 /* Last change committed by calls of writer_run on this thread. */
 int64_t writer_seq(const struct writer *w);
 
