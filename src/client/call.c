@@ -17,7 +17,6 @@
 #include "wire/spool.h"
 
 #define CALL_MAX_MS 120000 /* operations that are not OP_SLOW */
-#define LEAVE_MAX_MS 15000
 #define BUSY_RETRY_MS 200
 #define BUSY_RETRIES 10
 #define HTTP_NOT_FOUND 404
@@ -62,6 +61,9 @@ static int take_line(void *ctx, const char *line, size_t len)
 			l->call->on_progress(l->c, line, len);
 		return 0;
 	}
+	/* Only the last line is the result: those before it are records. */
+	if (l->result->len && l->call->on_record)
+		l->call->on_record(l->c, l->result->data, l->result->len);
 	buf_cut(l->result, 0);
 	buf_add(l->result, line, len);
 	return 0;
@@ -93,12 +95,9 @@ static int call_once(struct client *c, const struct call *call, struct wire_repl
 {
 	struct lines lines = { .c = c, .call = call, .result = ret };
 	struct wire_request q = { .method = "POST", .path = arena_printf(&c->scratch, "/api/%s", call->op->name),
-		.body = call->params, .body_len = strlen(call->params), .headers = call_headers(c) };
+		.body = call->params, .body_len = strlen(call->params), .headers = call_headers(c), .on_line = take_line,
+		.ctx = &lines };
 
-	if (call->op->flags & OP_STREAMS) {
-		q.on_line = take_line;
-		q.ctx = &lines;
-	}
 	if (!(call->op->flags & OP_SLOW))
 		q.deadline_us = clock_mono_us() + CALL_MAX_MS * 1000ull;
 	buf_cut(ret, 0);
@@ -112,16 +111,9 @@ static int call_once(struct client *c, const struct call *call, struct wire_repl
 /* Asks the daemon to leave and waits until it has. */
 static int replace_daemon(struct client *c, struct err *err)
 {
-	struct wire_request q = { .method = "POST", .path = "/api/stop", .body = "{}", .body_len = 2,
-		.deadline_us = clock_mono_us() + LEAVE_MAX_MS * 1000ull };
-	struct wire_reply reply;
-	int result = wire_call(c->paths.socket, &q, &reply, err);
-
-	wire_reply_done(&reply);
-	if (result < 0 && err->code != ERR_UNAVAILABLE)
+	if (start_stop(&c->paths, err) < 0)
 		return -1;
-	*err = (struct err){ 0 };
-	return start_and_wait(&c->paths, err);
+	return start_is_answered(&c->paths) ? 0 : start_and_wait(&c->paths, err);
 }
 
 static void say_settings_differ(struct client *c, const struct wire_reply *reply)

@@ -83,7 +83,7 @@ bool client_confirm(const char *question)
 	return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static void pass_progress(struct client *c, const char *line, size_t len)
+static void pass_line(struct client *c, const char *line, size_t len)
 {
 	struct buf text = { .data = (char *)line, .len = len };
 
@@ -138,8 +138,8 @@ int client_show(struct client *c, const struct buf *text, struct err *err)
 static int run_remote(struct client *c, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
-	struct call call = { .op = c->op, .params = buf_cstr(&c->params),
-		.on_progress = c->is_json ? pass_progress : c->is_quiet ? NULL : render_progress };
+	struct call call = { .op = c->op, .params = buf_cstr(&c->params), .on_record = pass_line,
+		.on_progress = c->is_json ? pass_line : c->is_quiet ? NULL : render_progress };
 	int result = client_call_confirmed(c, &call, &text, err);
 
 	render_progress_end();

@@ -40,8 +40,9 @@ int args_parse(struct client *c, int argc, char **argv, struct err *err);
 struct call {
 	const struct op_spec *op;
 	const char *params; /* checked JSON object */
-	/* Progress records of a streamed reply, one JSON line each; NULL drops them. */
+	/* Lines of a streamed reply: progress, and records before the result; NULL drops them. */
 	void (*on_progress)(struct client *c, const char *line, size_t len);
+	void (*on_record)(struct client *c, const char *line, size_t len);
 };
 int client_call(struct client *c, const struct call *call, struct buf *ret, struct err *err);
 /* The same for an operation by name with parameters as JSON text, parsed. The caller frees *ret. */

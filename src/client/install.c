@@ -251,17 +251,6 @@ int local_install(struct client *c, struct err *err)
 
 /* --purge. */
 
-static int stop_daemon(struct client *c, struct err *err)
-{
-	json *reply = NULL;
-
-	if (!start_is_answered(&c->paths))
-		return 0;
-	int result = client_ask(c, "stop", "{}", &reply, err);
-	json_free(reply);
-	return result;
-}
-
 static bool is_owned(const char *name)
 {
 	for (size_t i = 0; i < ARRAY_LEN(owned); i++)
@@ -299,7 +288,7 @@ static int purge(struct client *c, struct err *err)
 		if (!client_confirm(question))
 			return err_set(err, ERR_USAGE, "the memories in '%s' were not removed", c->paths.home);
 	}
-	if (stop_daemon(c, err) < 0)
+	if (start_stop(&c->paths, err) < 0)
 		return err_prefix(err, "the memories were not removed: the daemon does not leave");
 	if (remove_owned(c, c->paths.home, err) < 0 || (c->paths.spare && remove_owned(c, c->paths.spare, err) < 0))
 		return -1;

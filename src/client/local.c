@@ -50,10 +50,11 @@ int local_status(struct client *c, struct err *err)
 int local_stop(struct client *c, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
+	bool was_running = start_is_answered(&c->paths);
 
-	if (start_is_answered(&c->paths))
-		return show_call(c, err);
-	buf_str(&text, "{\"stopped\":false}");
+	if (was_running && start_stop(&c->paths, err) < 0)
+		return -1;
+	buf_printf(&text, "{\"stopped\":%s}", was_running ? "true" : "false");
 	return client_show(c, &text, err);
 }
 

@@ -23,7 +23,8 @@ static const struct {
 	{ "why", render_why }, { "stats", render_stats }, { "status", render_status }, { "doctor", render_doctor },
 	{ "import", render_import }, { "remember", render_remember }, { "edit", render_edit }, { "pin", render_pin },
 	{ "forget", render_forget }, { "pause", render_pause }, { "resume", render_resume }, { "config", render_config },
-	{ "backup", render_backup }, { "restore", render_restore }, { "reindex", render_reindex }, { "stop", render_stop },
+	{ "backup", render_backup }, { "restore", render_restore }, { "reindex", render_reindex },
+	{ "export", render_export }, { "stop", render_stop },
 };
 
 render_fn *render_find(const char *op)

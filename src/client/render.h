@@ -13,7 +13,7 @@ render_fn render_get;                                                    /* rend
 render_fn render_sessions, render_projects, render_files, render_why;    /* render_lists.c */
 render_fn render_stats, render_status, render_doctor;                    /* render_state.c */
 render_fn render_import, render_remember, render_edit, render_pin, render_forget, render_pause, render_resume, render_config,
-	render_backup, render_restore, render_reindex, render_stop; /* render_done.c */
+	render_backup, render_restore, render_reindex, render_export, render_stop; /* render_done.c */
 void render_progress(struct client *c, const char *line, size_t len); /* render_done.c: on standard error */
 void render_progress_end(void);
 

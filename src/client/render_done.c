@@ -62,7 +62,7 @@ void render_import(struct client *c, const json *r)
 {
 	struct arena *a = &c->term.arena;
 	const json *skipped = json_get(r, "skipped"), *agents = json_get(r, "agents");
-	int64_t files = json_int(r, "files", 0), took = json_int(r, "took_ms", 0), bytes = json_int(r, "bytes", 0);
+	int64_t files = json_int(r, "files", 0), took = (int64_t)json_real(r, "took_ms", 0), bytes = json_int(r, "bytes", 0);
 
 	if (!files && !json_len(skipped)) {
 		render_nothing(c, "No transcripts were found.",
@@ -167,9 +167,7 @@ void render_pause(struct client *c, const json *r)
 
 void render_resume(struct client *c, const json *r)
 {
-	int64_t n = json_int(r, "resumed", json_int(r, "ended", -1));
-
-	SAY(c, n == 0 ? "Nothing was paused; sessions are captured." : "Sessions are captured again.");
+	SAY(c, json_int(r, "ended", 0) == 0 ? "Nothing was paused; sessions are captured." : "Sessions are captured again.");
 }
 
 static void setting(struct client *c, const json *s)
@@ -228,12 +226,17 @@ void render_restore(struct client *c, const json *r)
 
 void render_reindex(struct client *c, const json *r)
 {
-	int64_t n = json_int(r, "documents", json_int(r, "docs", -1));
+	SAY(c, "The index was built anew: %s, %s.", render_plural(c, json_int(r, "documents", 0), "document", "documents"),
+		term_bytes(&c->term.arena, json_int(r, "bytes", 0)));
+}
 
-	if (n >= 0)
-		SAY(c, "The index was built anew: %s documents.", term_count(&c->term.arena, n));
-	else
-		SAY(c, "The index was built anew.");
+/* Records were printed as they came; markdown comes in one piece. */
+void render_export(struct client *c, const json *r)
+{
+	const char *text = json_str(r, "text");
+
+	if (text)
+		buf_str(&c->term.out, text);
 }
 
 void render_stop(struct client *c, const json *r)

@@ -192,6 +192,12 @@ void render_why(struct client *c, const json *reply)
 		render_nothing(c, "Nothing has been injected yet.", "`remanence context` shows what a session started here would be given.");
 		return;
 	}
+	if (json_str(reply, "session")) {
+		term_put(&c->term, REF, json_str(reply, "session"));
+		term_printf(&c->term, NAME, "  %s", json_str(reply, "agent") ? json_str(reply, "agent") : "");
+		term_printf(&c->term, BOLD, "  %s", json_str(reply, "title") ? json_str(reply, "title") : "");
+		term_newline(&c->term);
+	}
 	for (size_t i = 0; i < json_len(list); i++)
 		injection(c, json_at(list, i));
 }

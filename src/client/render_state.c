@@ -27,17 +27,6 @@ static char *memories_of(struct client *c, const json *object)
 	return arena_str(&c->term.arena, out.len ? out.data : "none");
 }
 
-/* "spool 0, import 2" of an object of numbers */
-static char *numbers_of(struct client *c, const json *object)
-{
-	AUTO(buf_done) struct buf out = { 0 };
-
-	for (struct json_iter it = json_iter(object); json_next(&it);)
-		if (json_type(it.value) == JSON_INT)
-			buf_printf(&out, "%s%s %s", out.len ? ", " : "", it.key, term_count(&c->term.arena, json_value_int(it.value, 0)));
-	return arena_str(&c->term.arena, buf_cstr(&out));
-}
-
 void render_stats(struct client *c, const json *reply)
 {
 	struct arena *a = &c->term.arena;
@@ -55,6 +44,25 @@ void render_stats(struct client *c, const json *reply)
 	if (bad)
 		render_field(c, "unreadable", arena_printf(a, "%s in spool/bad", render_plural(c, bad, "hook input", "hook inputs")));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
+}
+
+/* Only what is not at rest: {"hooks": 3, "stuck": false} gives "hooks 3". */
+static char *queue_of(struct client *c, const json *queue)
+{
+	AUTO(buf_done) struct buf out = { 0 };
+
+	for (struct json_iter it = json_iter(queue); json_next(&it);)
+		if (json_type(it.value) == JSON_INT && json_value_int(it.value, 0))
+			buf_printf(&out, "%s%s %s", out.len ? ", " : "", it.key, term_count(&c->term.arena, json_value_int(it.value, 0)));
+	return arena_str(&c->term.arena, out.len ? out.data : "empty");
+}
+
+static void trouble(struct client *c, const char *what, const json *part)
+{
+	if (!json_str(part, "trouble"))
+		return;
+	term_printf(&c->term, BAD, "%s: %s", what, json_str(part, "trouble"));
+	term_newline(&c->term);
 }
 
 static void pauses(struct client *c, const json *list)
@@ -96,13 +104,11 @@ void render_status(struct client *c, const json *reply)
 	render_field(c, "memory", arena_printf(a, "%s, %s of it anonymous", term_bytes(a, json_int(reply, "rss_bytes", 0)),
 		term_bytes(a, json_int(reply, "rss_anon_bytes", 0))));
 	if (json_type(queue) == JSON_OBJECT)
-		render_field(c, "queue", numbers_of(c, queue));
+		render_field(c, "queue", queue_of(c, queue));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
-	pauses(c, json_get(reply, "pauses"));
-	if (json_bool(reply, "paused", false) && !json_len(json_get(reply, "pauses"))) {
-		term_put(t, WARN, "Capture is paused; `remanence resume` ends that.");
-		term_newline(t);
-	}
+	pauses(c, json_get(reply, "paused"));
+	trouble(c, "The store", queue);
+	trouble(c, "The index", json_get(reply, "index"));
 	const json *sessions = json_get(reply, "sessions");
 	if (json_len(sessions))
 		term_newline(t);

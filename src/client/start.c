@@ -16,6 +16,7 @@
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/str.h"
@@ -23,6 +24,8 @@
 
 #define PROGRAM "remanenced"
 #define POLL_MS 2
+#define HEALTH_MS 2000
+#define HTTP_REFUSED 300
 #define NOTE_MAX 64
 #define REASON_MAX 4096
 #define FOLDER_MODE 0700
@@ -32,8 +35,9 @@
 extern char **environ;
 
 /* A name that ends with '_' stands for all variables that start so. */
-static const char *const environment_kept[] = { "HOME", "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "XDG_",
-	"REMANENCE_" };
+static const char *const environment_kept[] = { "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_", "TZ", "TMPDIR", "XDG_",
+	"REMANENCE_", /* where agents keep transcripts */ "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+	/* of tests */ "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS" };
 
 static bool is_kept(const char *variable)
 {
@@ -250,4 +254,63 @@ int start_and_wait(const struct paths *p, struct err *err)
 	err_set(err, ERR_UNAVAILABLE, "the daemon was started but did not answer at '%s' within %d s", p->socket,
 		START_WAIT_MS / 1000);
 	return err_hint(err, "see '%s/daemon.log'; `remanenced --foreground` shows what it does", p->log);
+}
+
+/* Which daemon answers, to tell one from its successor; 0 when none does. */
+static int64_t who_serves(const struct paths *p)
+{
+	AUTO(json_free_ptr) json *health = NULL;
+	struct wire_request q = { .method = "GET", .path = "/health", .deadline_us = clock_mono_us() + HEALTH_MS * 1000ull };
+	struct wire_reply reply;
+	struct err err = { 0 };
+
+	if (wire_call(p->socket, &q, &reply, &err) == 0 && reply.body.len)
+		json_parse(reply.body.data, reply.body.len, &health, NULL);
+	wire_reply_done(&reply);
+	return json_int(health, "pid", 0);
+}
+
+static bool is_lock_free(const struct paths *p)
+{
+	int fd = open(p->lock, O_RDONLY | O_CLOEXEC);
+	bool is_free = fd < 0 || flock(fd, LOCK_SH | LOCK_NB) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return is_free;
+}
+
+/* The daemon's answer to stop; that it closes the connection while leaving is an answer too. */
+static int ask_to_leave(const struct paths *p, struct err *err)
+{
+	struct wire_request q = { .method = "POST", .path = "/api/stop", .body = "{}", .body_len = 2,
+		.deadline_us = clock_mono_us() + STOP_WAIT_MS * 1000ull };
+	struct wire_reply reply;
+	int result = wire_call(p->socket, &q, &reply, err);
+
+	if (result == 0 && reply.status >= HTTP_REFUSED)
+		result = err_set(err, ERR_BUSY, "the daemon refuses to stop: %.300s", buf_cstr(&reply.body));
+	else if (result < 0 && err->code == ERR_UNAVAILABLE)
+		result = 0;
+	wire_reply_done(&reply);
+	return result;
+}
+
+int start_stop(const struct paths *p, struct err *err)
+{
+	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
+	uint64_t deadline = clock_mono_us() + STOP_WAIT_MS * 1000ull;
+
+	if (!start_is_answered(p))
+		return 0;
+	int64_t leaving = who_serves(p);
+	if (ask_to_leave(p, err) < 0)
+		return -1;
+	while (clock_mono_us() < deadline) {
+		int64_t serving = start_is_answered(p) ? who_serves(p) : 0;
+		if (serving ? serving != leaving : is_lock_free(p) && !start_is_answered(p))
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	return err_set(err, ERR_BUSY, "the daemon has not left within %d s", STOP_WAIT_MS / 1000);
 }

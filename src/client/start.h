@@ -14,6 +14,7 @@
  */
 
 #define START_WAIT_MS 10000 /* a command waits so long for a daemon that it started; recovery of a large store is slow */
+#define STOP_WAIT_MS 60000  /* it finishes what it is doing first */
 #define START_PAUSE_MS 5000 /* a hook starts the daemon at most so often … */
 #define START_PAUSE_MAX_MS 300000 /* … and ever more rarely while that does not help */
 
@@ -27,6 +28,8 @@ int start_gently(const struct paths *p, enum start_result *ret, struct err *err)
 int start_and_wait(const struct paths *p, struct err *err);
 /* The daemon serves: starts are counted from nothing again. */
 void start_succeeded(const struct paths *p);
+/* Asks the daemon to leave and waits until it has, or until another one serves. 0 also when none runs. */
+int start_stop(const struct paths *p, struct err *err);
 /* Does somebody listen at the socket? */
 bool start_is_answered(const struct paths *p);
 

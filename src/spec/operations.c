@@ -310,7 +310,7 @@ const struct op_spec op_specs[] = {
 	{ "stop", NULL, OP_NO_START | OP_SLOW, "Stop the daemon; returns when it has left", NULL, NULL, no_params, HOUSE },
 	{ "backup", NULL, OP_WRITES | OP_SLOW, "Copy the store into one file", NULL, NULL, backup_params, HOUSE },
 	{ "restore", NULL, OP_WRITES | OP_SLOW, "Put a backup in the place of the store", NULL, NULL, restore_params, HOUSE },
-	{ "export", NULL, OP_SLOW, "Print all memories", NULL, NULL, export_params, HOUSE },
+	{ "export", NULL, OP_STREAMS | OP_SLOW, "Print all memories", NULL, NULL, export_params, HOUSE },
 	{ "reindex", NULL, OP_WRITES | OP_SLOW, "Build the index anew from the store", NULL, NULL, no_params, HOUSE },
 
 	{ "hook", NULL, OP_LOCAL, "Take an agent's hook input from standard input",

@@ -308,7 +308,7 @@ static int give_line(struct reading *r, struct err *err)
 
 static bool gives_lines(const struct reading *r)
 {
-	return r->q->on_line && r->reply->status < 300;
+	return r->q->on_line && r->reply->is_streamed && r->reply->status < 300;
 }
 
 /* Decoded bytes of the body: to the reply, or cut into lines. */

@@ -28,7 +28,7 @@ struct wire_request {
 	const char *content_type; /* NULL: application/json */
 	const char *const *headers; /* further "Name: value" lines, NULL-terminated; or NULL */
 	uint64_t deadline_us;    /* on clock_mono_us; 0: none */
-	/* Called for each complete line of a streamed (chunked JSON lines) reply; NULL: everything goes to the body. Non-zero return ends the call. */
+	/* Called for each line of a streamed reply (JSON lines by its content type); what is not streamed, or without this, goes to the body. Non-zero ends the call. */
 	int (*on_line)(void *ctx, const char *line, size_t len);
 	void *ctx;
 };
