@@ -10,7 +10,7 @@
 
 #define REPLY_BLOCKS 40     /* blocks of a reply that are looked at */
 #define REPLY_SENTENCES 3   /* sentences of one paragraph */
-#define PROMPT_SENTENCES 6
+#define PROMPT_SENTENCES 3
 #define FIRST_BONUS 6       /* of a reply's first telling sentence; one less for each after it */
 #define HEADING_BONUS 3
 #define ITEM_BONUS (-1)
@@ -18,11 +18,22 @@
 #define LEAD_BONUS 1
 #define PROMPT_MIN_WORDS 3  /* telling words of a prompt that means something alone */
 
+/* What is left of a long sentence when it is cut may say little. */
+static int title_score(struct arena *a, struct str text, const struct sentence *whole)
+{
+	struct sentence s;
+
+	if (whole->length <= TITLE_MAX)
+		return sentence_score(whole);
+	s = sentence_judge(str_of(title_finish(a, text)));
+	return sentence_score(&s) - 1;
+}
+
 void candidates_add(struct arena *a, struct candidates *c, struct str text, int bonus)
 {
 	struct str stripped = sentence_strip_reply(text);
 	struct sentence s = sentence_judge(stripped);
-	struct candidate item = { .score = sentence_score(&s) + bonus };
+	struct candidate item = { .score = MIN(sentence_score(&s), title_score(a, stripped, &s)) + bonus };
 
 	if (!sentence_is_specific(&s) || stripped.p[0] == '(')
 		return;
@@ -77,9 +88,13 @@ static void add_paragraph(struct arena *a, struct candidates *c, const struct bl
 	}
 }
 
+/* One item of a list stands for the whole only when it tells a deed. */
+#define NO_DEED_PENALTY 4
+
 static void add_item(struct arena *a, struct candidates *c, const struct block *b, int bonus)
 {
 	struct str rest = str_of(b->text), s;
+	size_t before = c->n;
 
 	if (b->level > 1)
 		return;
@@ -89,6 +104,20 @@ static void add_item(struct arena *a, struct candidates *c, const struct block *
 		rest = str_of(b->text + b->after_lead);
 	if (sentence_next(&rest, &s))
 		candidates_add(a, c, after_place(s), bonus + ITEM_BONUS);
+	for (size_t i = before; i < c->n; i++) {
+		struct sentence judged = sentence_judge(str_of(c->items[i].text));
+
+		c->items[i].is_detail = true;
+		if (!(judged.traits & TRAIT_DEED))
+			c->items[i].score -= NO_DEED_PENALTY;
+	}
+}
+
+void candidates_lower_details(struct candidates *c, int points)
+{
+	for (size_t i = 0; i < c->n; i++)
+		if (c->items[i].is_detail)
+			c->items[i].score -= points;
 }
 
 void candidates_add_reply(struct arena *a, struct candidates *c, const struct blocks *blocks, int bonus)
@@ -168,17 +197,32 @@ static struct str without_polite_mark(struct str s)
 	return s;
 }
 
+/* "I messed up the branches", "there's feedback": what a person tells before saying what they want. */
+#define PERSON_PENALTY 9
+
+static bool tells_of_person(struct str s)
+{
+	static const char *const words[] = { "i", "we", "you", "there", "there's", "he", "she", "they", "i'm", "i've", "looking", "if", "for", "in", "when", "my", "our", "je", "j'ai", "nous", "tu", "vous", "il", "si", "quand" };
+	struct str rest = s, first = { 0 };
+
+	word_next(&rest, &first);
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (first.n == strlen(words[i]) && strncasecmp(first.p, words[i], first.n) == 0)
+			return true;
+	return false;
+}
+
 static void add_prompt_text(struct arena *a, struct candidates *c, struct str text, int bonus)
 {
 	struct str stripped = without_polite_mark(without_plan(sentence_strip_prompt(text)));
 	struct sentence s = sentence_judge(stripped);
 	struct candidate item = { 0 };
 
-	if (!prompt_sentence_is_telling(&s))
+	if (!prompt_sentence_is_telling(&s) || strchr("=[{<|>\"#*~+", text.p[0]))
 		return;
 	/* A question or an order is what a prompt is: no points off for that. */
 	s.traits &= TRAIT_LEAD_IN | TRAIT_POINTER | TRAIT_STATUS;
-	item.score = MAX(sentence_score(&s), -2) + bonus;
+	item.score = MAX(sentence_score(&s), -2) + bonus - (tells_of_person(stripped) ? PERSON_PENALTY : 0);
 	item.text = arena_dup(a, stripped.p, stripped.n);
 	ARENA_PUSH(a, c->items, c->n, c->cap, item);
 }
@@ -190,8 +234,18 @@ static void add_prompt_block(struct arena *a, struct candidates *c, const struct
 
 	for (unsigned i = 0; i < PROMPT_SENTENCES && sentence_next(&rest, &s); i++) {
 		add_prompt_text(a, c, s, *bonus);
-		*bonus -= 2;
+		*bonus -= 3;
 	}
+}
+
+/* "me@host folder % make", "folder $ make" */
+static bool is_terminal_line(struct str s)
+{
+	struct str head = { s.p, MIN(s.n, 60u) };
+	const char *line = memchr(head.p, '\n', head.n);
+
+	head.n = line ? (size_t)(line - head.p) : head.n;
+	return str_find(head, STR(" % ")) || str_find(head, STR(" $ "));
 }
 
 void candidates_add_prompt(struct arena *a, struct candidates *c, struct str prompt, int bonus)
@@ -200,10 +254,15 @@ void candidates_add_prompt(struct arena *a, struct candidates *c, struct str pro
 	bool is_plan = false;
 
 	prompt = str_trim(prompt);
-	if (prompt.n && prompt.p[0] == '/' && !memchr(prompt.p, ' ', MIN(prompt.n, 80)))
+	if (prompt.n && prompt.p[0] == '/' && !memchr(prompt.p, ' ', MIN(prompt.n, 80)) && !memchr(prompt.p, '\n', MIN(prompt.n, 80)))
 		return;
+	if (prompt.n && prompt.p[0] == '/') {
+		const char *blank = prompt.p + strcspn(prompt.p, " \n");
+
+		prompt = str_trim((struct str){ blank, (size_t)(prompt.p + prompt.n - blank) });
+	}
 	/* A shell command, or a terminal's text pasted. */
-	if (prompt.n > 2 && (prompt.p[0] == '!' || memcmp(prompt.p, "$ ", 2) == 0 || memcmp(prompt.p, "\xe2\x9d\xaf", 3) == 0 ||
+	if (prompt.n > 2 && (is_terminal_line(prompt) || prompt.p[0] == '!' || memcmp(prompt.p, "$ ", 2) == 0 || memcmp(prompt.p, "\xe2\x9d\xaf", 3) == 0 ||
 			       memcmp(prompt.p, "\xe2\x9e\x9c", 3) == 0))
 		return;
 	blocks_parse(a, prompt, &blocks);

@@ -15,7 +15,7 @@
 struct candidate {
 	const char *text; /* one line, stripped, with back quotes */
 	int score;
-	bool is_taken;
+	bool is_taken, is_detail; /* is_detail: one item of several */
 };
 
 struct candidates {
@@ -27,6 +27,8 @@ void candidates_add(struct arena *a, struct candidates *c, struct str text, int 
 /* Sentences, headings and items of a reply whose blocks were marked with their sections. */
 void candidates_add_reply(struct arena *a, struct candidates *c, const struct blocks *blocks, int bonus);
 void candidates_add_prompt(struct arena *a, struct candidates *c, struct str prompt, int bonus);
+/* Details fall behind everything else by `points`. */
+void candidates_lower_details(struct candidates *c, int points);
 /* The best of at least `least` that is like none of the titles given; it is taken. NULL when there is none. */
 char *candidates_take(struct arena *a, struct candidates *c, int least, const char *const *given, size_t ngiven);
 

@@ -16,7 +16,8 @@
 #define LEAST_SCORE 3
 #define READS_KEPT 20
 #define REPORTS_MAX 3
-#define REPAIRS_MAX 2
+#define REPAIRS_MAX 1
+#define COMMAND_IN_TITLE 28
 #define CHOICES_MAX 3
 #define DECISION_MIN 60
 #define ANSWER_IN_TITLE 48
@@ -65,11 +66,10 @@ void rule_finding(struct turn_view *v, const struct rule *rule, struct rules_out
 		return;
 	draft_begin(&d, v, rule, "main", KIND_OBSERVATION);
 	draft_title(&d, title);
-	d.m.body = body;
+	draft_body(&d, &v->blocks, 0, v->blocks.n);
 	d.m.confidence = v->looks ? .6 : .5;
 	set_found_type(&d, v->account);
 	set_found_concepts(&d, v->account);
-	draft_facts(&d, &v->blocks, 0, v->blocks.n);
 	draft_files(&d, 0, v->in->n, NULL, READS_KEPT);
 	draft_commands(&d, 0, v->in->n);
 	draft_evidence(&d, v->prompt, "prompt", str_of(v->request));
@@ -111,7 +111,23 @@ static const char *files_between(struct turn_view *v, size_t from, size_t to, st
 	return first;
 }
 
-static void mend(struct turn_view *v, const struct rule *rule, const struct repair *r, size_t slot, struct rules_output *out)
+/* "go test" of "go test -race ./...": the words before flags and paths. */
+static const char *short_command(struct arena *a, const char *key)
+{
+	const char *end = key;
+
+	for (unsigned words = 0; *end && words < 4; words++) {
+		const char *next = end + strspn(end, " ");
+		size_t n = strcspn(next, " ");
+
+		if (words && (next[0] == '-' || memchr(next, '/', n) || memchr(next, '"', n) || memchr(next, '.', n)))
+			break;
+		end = next + n;
+	}
+	return one_line(a, (struct str){ key, (size_t)(end - key) }, COMMAND_IN_TITLE);
+}
+
+static bool mend(struct turn_view *v, const struct rule *rule, const struct repair *r, size_t slot, struct rules_output *out)
 {
 	struct str error = without_place(str_of(r->failed->error));
 	struct sentence s = sentence_judge(error);
@@ -120,11 +136,8 @@ static void mend(struct turn_view *v, const struct rule *rule, const struct repa
 	struct draft d;
 
 	if (s.names + s.words < 3 || s.length < 20 || !file)
-		return;
-	title = title_finish(v->a, error);
-	for (size_t i = 0; i < v->ngiven; i++)
-		if (title_is_like(title, v->given[i]))
-			return;
+		return false;
+	title = title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %.*s", short_command(v->a, r->failed->key), (int)error.n, error.p)));
 	draft_begin(&d, v, rule, arena_printf(v->a, "repair-%zu", slot), KIND_OBSERVATION);
 	draft_title(&d, title);
 	d.m.type = TYPE_BUGFIX;
@@ -140,12 +153,21 @@ static void mend(struct turn_view *v, const struct rule *rule, const struct repa
 	draft_files(&d, r->failed->order, r->passed->order, NULL, 0);
 	draft_commands(&d, r->failed->order, r->passed->order);
 	draft_end(&d, out);
+	return true;
 }
 
+/* Linters fail at every other try: what they say is no knowledge. */
+static bool is_lint(const char *key)
+{
+	return strstr(key, "lint") || strstr(key, "fmt") || strstr(key, "format") || strstr(key, "prettier");
+}
+
+/* The last ones first: they were the hardest. */
 void rule_repair(struct turn_view *v, const struct rule *rule, struct rules_output *out)
 {
-	for (size_t i = 0; i < v->nrepairs && i < REPAIRS_MAX; i++)
-		mend(v, rule, &v->repairs[i], i, out);
+	for (size_t i = v->nrepairs, made = 0; i-- > 0 && made < REPAIRS_MAX;)
+		if (!is_lint(v->repairs[i].failed->key))
+			made += mend(v, rule, &v->repairs[i], i, out);
 }
 
 /* ---- decided ---- */
@@ -166,9 +188,12 @@ static struct str decision_sentence(const struct blocks *blocks)
 		if (blocks->items[i].kind != BLOCK_TEXT && blocks->items[i].kind != BLOCK_ITEM)
 			continue;
 		while (sentence_next(&rest, &s)) {
-			struct sentence judged = sentence_judge(sentence_strip_reply(s));
+			struct sentence judged;
 
-			if (s.n >= DECISION_MIN && tells_decision(s) && !(judged.traits & (TRAIT_QUESTION | TRAIT_INTENT)) && sentence_is_specific(&judged))
+			if (s.n < DECISION_MIN || !tells_decision(s))
+				continue;
+			judged = sentence_judge(sentence_strip_reply(s));
+			if (!(judged.traits & (TRAIT_QUESTION | TRAIT_INTENT)) && sentence_is_specific(&judged))
 				return judged.text;
 		}
 	}
@@ -184,12 +209,14 @@ void rule_decision(struct turn_view *v, const struct rule *rule, struct rules_ou
 	struct draft d;
 
 	if (!sentence.n && text && strlen(text) >= DECISION_MIN) {
+		str_line(&rest, &first);
+		rest = first;
 		sentence_next(&rest, &first);
 		while (first.n > 2 && memcmp(first.p, "- ", 2) == 0)
 			first.p += 2, first.n -= 2;
 		sentence = first;
 	}
-	if (!sentence.n)
+	if (!sentence.n || sentence.p[sentence.n - 1] == ':')
 		return;
 	title = title_finish(v->a, sentence);
 	for (size_t i = 0; i < v->ngiven; i++)
@@ -283,11 +310,10 @@ void rule_report(struct turn_view *v, const struct rule *rule, struct rules_outp
 		draft_begin(&d, v, rule, arena_printf(v->a, "report-%zu", i), KIND_OBSERVATION);
 		draft_title(&d, title);
 		d.m.subtitle = r->task && *r->task ? one_line(v->a, str_of(r->task), 120) : NULL;
-		d.m.body = body;
+		draft_body(&d, &blocks, 0, blocks.n);
 		d.m.confidence = .5;
 		set_found_type(&d, r->text);
 		set_found_concepts(&d, r->text);
-		draft_facts(&d, &blocks, 0, blocks.n);
 		draft_evidence(&d, r->event, "reply", r->text);
 		draft_end(&d, out);
 		made++;

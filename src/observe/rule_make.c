@@ -14,6 +14,7 @@
 #define COMMANDS_KEPT 8
 #define FACT_MAX 240
 #define FACT_MIN 12
+#define PROSE_MIN 140 /* bytes of sentences that can stand without the items */
 #define WORDS_LOOK 6000 /* bytes of a text that are searched for words */
 
 void draft_begin(struct draft *d, struct turn_view *v, const struct rule *rule, const char *slot, enum memory_kind kind)
@@ -208,9 +209,24 @@ static void tell_sentences(struct buf *out, const char *text, size_t max)
 	}
 }
 
-char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max)
+/* A heading that says more than "Summary" or "Changes made" stays above what it heads. */
+static bool heading_tells(const struct block *b)
 {
+	struct sentence s = sentence_judge(str_of(b->text));
+
+	return s.names + s.words >= 1 && s.length < 100;
+}
+
+struct told {
+	size_t from, to, max;
+	bool without_items;
+};
+
+static char *tell(struct turn_view *v, const struct blocks *blocks, const struct told *t)
+{
+	size_t from = t->from, to = t->to, max = t->max;
 	struct buf out = { 0 };
+	const struct block *heading = NULL;
 	char *ret;
 	size_t n = 0;
 
@@ -218,8 +234,16 @@ char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, s
 		const struct block *b = &blocks->items[i];
 		size_t before = out.len;
 
-		if (!section_is_told(b->section) || b->kind == BLOCK_CODE || b->kind == BLOCK_TABLE || b->kind == BLOCK_HEADING)
+		if (!section_is_told(b->section) || b->kind == BLOCK_CODE || b->kind == BLOCK_TABLE || (b->kind == BLOCK_ITEM && t->without_items))
 			continue;
+		if (b->kind == BLOCK_HEADING) {
+			heading = heading_tells(b) ? b : NULL;
+			continue;
+		}
+		if (heading) {
+			buf_printf(&out, "%s%s%s", out.len ? "\n" : "", heading->text, str_ends(heading->text, ":") ? "" : ":");
+			heading = NULL;
+		}
 		if (out.len)
 			buf_char(&out, '\n');
 		if (b->kind == BLOCK_ITEM)
@@ -238,14 +262,51 @@ char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, s
 	return ret;
 }
 
-void draft_facts(struct draft *d, const struct blocks *blocks, size_t from, size_t to)
+char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max)
+{
+	return tell(v, blocks, &(struct told){ from, to, max, false });
+}
+
+static bool below_item(const struct block *b, const struct block *item)
+{
+	return b->kind == BLOCK_CODE || (b->kind == BLOCK_ITEM && b->level > item->level);
+}
+
+static bool sentence_is_offer(const char *text)
+{
+	return (sentence_judge(str_of(text)).traits & (TRAIT_QUESTION | TRAIT_INTENT)) != 0;
+}
+
+static void draft_facts(struct draft *d, const struct blocks *blocks, size_t from, size_t to)
 {
 	for (size_t i = from; i < to && i < blocks->n; i++) {
 		const struct block *b = &blocks->items[i];
+		AUTO(buf_done) struct buf fact = { 0 };
 
-		if (b->kind == BLOCK_ITEM && b->level <= 1 && section_is_told(b->section))
-			draft_fact(d, str_of(b->text));
+		if (b->kind != BLOCK_ITEM || !section_is_told(b->section))
+			continue;
+		buf_str(&fact, b->text);
+		/* What hangs below an item belongs to it. */
+		for (; i + 1 < to && i + 1 < blocks->n && below_item(&blocks->items[i + 1], b); i++)
+			if (fact.len < FACT_MAX && blocks->items[i + 1].kind == BLOCK_ITEM)
+				buf_printf(&fact, "%s%s", fact.data[fact.len - 1] == ':' ? " " : "; ", blocks->items[i + 1].text);
+		if (!sentence_is_offer(b->text))
+			draft_fact(d, (struct str){ fact.data, fact.len });
 	}
+}
+
+/* Items are facts where prose tells the story, else they are the story: never both. */
+void draft_body(struct draft *d, const struct blocks *blocks, size_t from, size_t to)
+{
+	char *prose = tell(d->v, blocks, &(struct told){ from, to, BODY_MAX, true });
+
+	draft_facts(d, blocks, from, to);
+	if (prose && strlen(prose) >= PROSE_MIN && d->nfacts >= 2) {
+		d->m.body = prose;
+		return;
+	}
+	d->nfacts = 0;
+	d->m.body = narrative(d->v, blocks, from, to, BODY_MAX);
 }
 
 unsigned words_found(struct str text, const char *const *words, size_t n)
@@ -270,8 +331,9 @@ unsigned words_found(struct str text, const char *const *words, size_t n)
 /* ---- titles of a turn ---- */
 
 #define COMMIT_BONUS 8
-#define PROMPT_BONUS 2
-#define PROMPT_SUMMARY_BONUS 5
+#define PROMPT_BONUS 0
+#define PROMPT_SUMMARY_BONUS 9
+#define DETAIL_SUMMARY 10
 
 static void add_commit_titles(struct turn_view *v, struct candidates *c)
 {
@@ -279,17 +341,25 @@ static void add_commit_titles(struct turn_view *v, struct candidates *c)
 		candidates_add(v->a, c, str_of(v->commits[i].subject), COMMIT_BONUS);
 }
 
+/* Replies and commits are judged once; each rule takes from a copy. */
 struct candidates *turn_titles(struct turn_view *v, bool for_summary)
 {
 	struct candidates *c = arena_alloc(v->a, sizeof(*c));
 
-	candidates_add_reply(v->a, c, &v->blocks, 0);
-	add_commit_titles(v, c);
+	if (!v->titles) {
+		v->titles = arena_alloc(v->a, sizeof(*v->titles));
+		candidates_add_reply(v->a, v->titles, &v->blocks, 0);
+		add_commit_titles(v, v->titles);
+	}
+	for (size_t i = 0; i < v->titles->n; i++)
+		ARENA_PUSH(v->a, c->items, c->n, c->cap, v->titles->items[i]);
 	for (size_t i = 0; i < v->in->n; i++) {
 		const struct event *e = &v->in->events[i];
 
 		if (e->kind == EVENT_PROMPT && !e->subagent && !e->is_meta && e->text)
 			candidates_add_prompt(v->a, c, str_of(e->text), for_summary ? PROMPT_SUMMARY_BONUS : PROMPT_BONUS);
 	}
+	if (for_summary)
+		candidates_lower_details(c, DETAIL_SUMMARY);
 	return c;
 }

@@ -11,14 +11,21 @@
 #define LEAST_SCORE 1
 #define PART_MAX 700
 #define SHORT_PART_MAX 400
-#define SPOKEN_MIN 60      /* bytes of account that make a turn without observations worth a summary */
+#define ANSWER_MAX 450     /* of an answer, which the finding holds at length */
+#define DONE_MIN 120       /* a shorter section of changes gives way to the whole account */
+#define SPOKEN_MIN 24      /* bytes of account that make a turn without observations worth a summary, when it ran something */
+#define SPOKEN_ALONE_MIN 90 /* the same when it only looked */
 #define LOOKED_MAX 5
 
 static bool is_worth_it(const struct turn_view *v, const struct rules_output *out)
 {
+	bool ran = false;
+
 	if (out->n)
 		return true;
-	return v->tools > 0 && v->account.n >= SPOKEN_MIN;
+	for (size_t i = 0; i < v->ncommands && !ran; i++)
+		ran = v->commands[i].is_telling;
+	return v->tools > 0 && v->account.n >= (ran ? SPOKEN_MIN : SPOKEN_ALONE_MIN);
 }
 
 static const char *base_name(const char *path)
@@ -61,18 +68,28 @@ static void set_parts(struct draft *d)
 	struct turn_view *v = d->v;
 	const struct blocks *b = &v->blocks;
 	bool did = v->nmodified || v->ncommits;
-	char *account = narrative(v, b, 0, b->n, PART_MAX);
+	char *account = narrative(v, b, 0, b->n, did ? PART_MAX : ANSWER_MAX);
+	char *done = section_text(v->a, b, SECTION_DONE, PART_MAX);
 
 	d->m.request = v->request;
 	d->m.investigated = looked_at(v);
 	d->m.learned = either(section_text(v->a, b, SECTION_CAUSE, PART_MAX), section_text(v->a, b, SECTION_FOUND, PART_MAX));
 	if (!d->m.learned)
 		d->m.learned = did ? section_cues(v->a, b, SECTION_CAUSE, SHORT_PART_MAX) : account;
-	d->m.completed = did ? either(section_text(v->a, b, SECTION_DONE, PART_MAX), account) : NULL;
+	d->m.completed = did ? (done && (!account || strlen(done) >= DONE_MIN) ? done : account) : NULL;
 	if (did && v->ncommits && !d->m.completed)
 		d->m.completed = v->commits[v->ncommits - 1].subject;
 	d->m.next_steps = either(section_text(v->a, b, SECTION_NEXT, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NEXT, SHORT_PART_MAX));
 	d->m.notes = either(section_text(v->a, b, SECTION_NOTES, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NOTES, SHORT_PART_MAX));
+}
+
+/* Nothing but the one observation names this turn: the file it is about makes the difference. */
+static const char *title_with_file(struct turn_view *v, const char *title)
+{
+	for (size_t i = 0; i < v->nfiles; i++)
+		if ((v->files[i].is_modified || !v->nmodified) && !strstr(title, base_name(v->files[i].path)))
+			return title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", base_name(v->files[i].path), title)));
+	return NULL;
 }
 
 void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_output *out)
@@ -85,10 +102,12 @@ void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_out
 		return;
 	titles = turn_titles(v, true);
 	title = candidates_take(v->a, titles, LEAST_SCORE, v->given, v->ngiven);
-	if (!title && v->ngiven == 0)
+	if (!title && v->ngiven)
+		title = title_with_file(v, v->given[0]);
+	if (!title)
 		return;
 	draft_begin(&d, v, rule, "main", KIND_SUMMARY);
-	draft_title(&d, title ? title : v->given[0]);
+	draft_title(&d, title);
 	set_parts(&d);
 	if (!d.m.completed && !d.m.learned && !v->nmodified && !out->n)
 		return;

@@ -55,8 +55,8 @@ void draft_end(struct draft *d, struct rules_output *out);
 
 /* Plain sentences of blocks [from, to) that say something, without announcements, offers and checks; "- " before items. */
 char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max);
-/* Items of blocks [from, to) as facts. */
-void draft_facts(struct draft *d, const struct blocks *blocks, size_t from, size_t to);
+/* Body and facts of blocks [from, to): NULL body when they say nothing. */
+void draft_body(struct draft *d, const struct blocks *blocks, size_t from, size_t to);
 /* How many of these words (lower case) stand in the text. */
 unsigned words_found(struct str text, const char *const *words, size_t n);
 /* All that may name this turn, best first. */

@@ -137,7 +137,10 @@ static const char *subtitle_of_files(struct draft *d)
 			continue;
 		total++;
 		if (shown < 3 && out.len < 100) {
-			buf_printf(&out, "%s%s", shown ? ", " : "", d->files[i].path);
+			/* A path outside of the project is long and says little. */
+			const char *path = d->files[i].path[0] == '/' ? strrchr(d->files[i].path, '/') + 1 : d->files[i].path;
+
+			buf_printf(&out, "%s%s", shown ? ", " : "", path);
 			shown++;
 		}
 	}
@@ -206,13 +209,11 @@ static void work_of_commit(struct turn_view *v, const struct rule *rule, size_t 
 	draft_begin(&d, v, rule, slot_name(v, "commit", i), KIND_OBSERVATION);
 	draft_title(&d, title_finish(v->a, str_of(c->subject)));
 	d.m.commit = c->hash;
-	d.m.body = c->body ? narrative(v, &(struct blocks){ 0 }, 0, 0, BODY_MAX) : NULL;
 	if (c->body) {
 		struct blocks blocks;
 
 		blocks_parse(v->a, str_of(c->body), &blocks);
-		d.m.body = narrative(v, &blocks, 0, blocks.n, BODY_MAX);
-		draft_facts(&d, &blocks, 0, blocks.n);
+		draft_body(&d, &blocks, 0, blocks.n);
 	}
 	if (!d.m.body)
 		d.m.body = c->subject;
@@ -260,8 +261,7 @@ static bool work_of_part(struct turn_view *v, const struct rule *rule, const siz
 		return false;
 	draft_begin(&d, v, rule, slot_name(v, "part", i), KIND_OBSERVATION);
 	draft_title(&d, title_finish(v->a, sentence_strip_reply(str_of(head->text))));
-	d.m.body = body;
-	draft_facts(&d, &v->blocks, span[0] + 1, span[1]);
+	draft_body(&d, &v->blocks, span[0] + 1, span[1]);
 	set_type(&d, NULL, str_of(body));
 	set_concepts(&d, &v->blocks, str_of(body));
 	draft_files(&d, 0, v->in->n, arena_printf(v->a, "%s %s", head->text, body), 0);
@@ -281,10 +281,9 @@ static void work_of_turn(struct turn_view *v, const struct rule *rule, struct ru
 	draft_begin(&d, v, rule, "main", KIND_OBSERVATION);
 	draft_title(&d, title ? title : title_of_files(v));
 	d.m.commit = c ? c->hash : NULL;
-	d.m.body = narrative(v, &v->blocks, 0, v->blocks.n, BODY_MAX);
+	draft_body(&d, &v->blocks, 0, v->blocks.n);
 	if (!d.m.body)
 		d.m.body = v->request ? v->request : d.m.title;
-	draft_facts(&d, &v->blocks, 0, v->blocks.n);
 	set_type(&d, c ? c->subject : NULL, v->account);
 	set_concepts(&d, &v->blocks, v->account);
 	draft_files(&d, 0, v->in->n, NULL, READS_KEPT);

@@ -23,8 +23,8 @@ static const struct {
 	{ "what's left", SECTION_NEXT }, { "whats left", SECTION_NEXT }, { "outstanding", SECTION_NEXT }, { "not done", SECTION_NEXT }, { "not yet", SECTION_NEXT }, { "recommend", SECTION_NEXT }, { "options", SECTION_NEXT }, { "open question", SECTION_NEXT },
 	{ "questions for you", SECTION_NEXT }, { "blocked", SECTION_NEXT }, { "future work", SECTION_NEXT }, { "prochaine", SECTION_NEXT }, { "reste à faire", SECTION_NEXT }, { "à faire", SECTION_NEXT }, { "il reste", SECTION_NEXT }, { "recommandation", SECTION_NEXT }, { "suite", SECTION_NEXT },
 	{ "verification", SECTION_CHECK }, { "verified", SECTION_CHECK }, { "validation", SECTION_CHECK }, { "validated", SECTION_CHECK }, { "test result", SECTION_CHECK }, { "testing", SECTION_CHECK }, { "tests run", SECTION_CHECK }, { "checks", SECTION_CHECK }, { "checked", SECTION_CHECK }, { "quality gates", SECTION_CHECK }, { "tests", SECTION_CHECK }, { "results", SECTION_CHECK }, { "vérification", SECTION_CHECK }, { "vérifié", SECTION_CHECK },
-	{ "decision", SECTION_DECISION }, { "trade-off", SECTION_DECISION }, { "tradeoff", SECTION_DECISION }, { "design choice", SECTION_DECISION }, { "chosen", SECTION_DECISION }, { "rationale", SECTION_DECISION }, { "décision", SECTION_DECISION }, { "choix", SECTION_DECISION }, { "compromis", SECTION_DECISION },
 	{ "note", SECTION_NOTES }, { "caveat", SECTION_NOTES }, { "limitation", SECTION_NOTES }, { "important", SECTION_NOTES }, { "warning", SECTION_NOTES }, { "gotcha", SECTION_NOTES }, { "risk", SECTION_NOTES }, { "remarque", SECTION_NOTES }, { "attention", SECTION_NOTES }, { "limite", SECTION_NOTES }, { "à noter", SECTION_NOTES },
+	{ "decision", SECTION_DECISION }, { "trade-off", SECTION_DECISION }, { "tradeoff", SECTION_DECISION }, { "design choice", SECTION_DECISION }, { "chosen", SECTION_DECISION }, { "rationale", SECTION_DECISION }, { "décision", SECTION_DECISION }, { "choix", SECTION_DECISION }, { "compromis", SECTION_DECISION },
 	{ "usage", SECTION_USAGE }, { "how to use", SECTION_USAGE }, { "how to run", SECTION_USAGE }, { "how to test", SECTION_USAGE }, { "example", SECTION_USAGE }, { "try it", SECTION_USAGE }, { "utilisation", SECTION_USAGE }, { "worktree", SECTION_USAGE }, { "workmux", SECTION_USAGE }, { "branch", SECTION_USAGE }, { "commit", SECTION_USAGE },
 	{ "how it works", SECTION_FOUND }, { "finding", SECTION_FOUND }, { "issues found", SECTION_FOUND }, { "current state", SECTION_FOUND }, { "current behavior", SECTION_FOUND }, { "key insight", SECTION_FOUND }, { "overview", SECTION_FOUND }, { "analysis", SECTION_FOUND }, { "architecture", SECTION_FOUND }, { "constat", SECTION_FOUND }, { "fonctionnement", SECTION_FOUND }, { "analyse", SECTION_FOUND }, { "conclusion", SECTION_FOUND }, { "answer", SECTION_FOUND }, { "réponse", SECTION_FOUND },
 	{ "change", SECTION_DONE }, { "implemented", SECTION_DONE }, { "fix", SECTION_DONE }, { "solution", SECTION_DONE }, { "what i did", SECTION_DONE }, { "what was done", SECTION_DONE }, { "completed", SECTION_DONE }, { "added", SECTION_DONE }, { "updated", SECTION_DONE }, { "removed", SECTION_DONE }, { "created", SECTION_DONE }, { "done", SECTION_DONE }, { "summary", SECTION_DONE }, { "modification", SECTION_DONE }, { "changement", SECTION_DONE }, { "correction", SECTION_DONE }, { "corrigé", SECTION_DONE }, { "ajouté", SECTION_DONE }, { "ce qui a été fait", SECTION_DONE }, { "résumé", SECTION_DONE }, { "fait", SECTION_DONE },
@@ -57,18 +57,26 @@ static bool stands_at_word(const char *text, const char *at)
 	return at == text || !isalpha((unsigned char)at[-1]);
 }
 
-enum section section_of(const char *heading)
+#define WORDS_ANY SIZE_MAX
+#define LEAD_ROOM 8 /* bytes that a lead may have besides the words that make it a label */
+
+static enum section find_section(const char *heading, size_t room)
 {
 	char folded[HEADING_MAX];
+	size_t n = fold(heading, strlen(heading), folded, sizeof(folded));
 
-	fold(heading, strlen(heading), folded, sizeof(folded));
 	for (size_t i = 0; i < ARRAY_LEN(heading_words); i++) {
 		const char *at = strstr(folded, heading_words[i].words);
 
-		if (at && stands_at_word(folded, at))
+		if (at && stands_at_word(folded, at) && (room == WORDS_ANY || n <= strlen(heading_words[i].words) + room))
 			return heading_words[i].section;
 	}
 	return SECTION_NONE;
+}
+
+enum section section_of(const char *heading)
+{
+	return find_section(heading, WORDS_ANY);
 }
 
 /* Only short headings name a section; a long one says something itself. */
@@ -76,8 +84,8 @@ enum section section_of(const char *heading)
 
 void sections_mark(struct blocks *blocks)
 {
-	enum section current = SECTION_NONE;
-	unsigned level = 0;
+	enum section current = SECTION_NONE, of_item = SECTION_NONE;
+	unsigned level = 0, item_level = 0;
 
 	for (size_t i = 0; i < blocks->n; i++) {
 		struct block *b = &blocks->items[i];
@@ -93,8 +101,14 @@ void sections_mark(struct blocks *blocks)
 			b->section = (int)own;
 			continue;
 		}
-		own = b->lead ? section_of(b->lead) : SECTION_NONE;
-		b->section = (int)(own != SECTION_NONE && own != SECTION_FILES && strlen(b->lead) <= SECTION_HEADING_MAX ? own : current);
+		own = b->lead ? find_section(b->lead, LEAD_ROOM) : SECTION_NONE;
+		if (b->kind == BLOCK_ITEM && b->level > item_level && of_item != SECTION_NONE) {
+			b->section = (int)of_item;
+			continue;
+		}
+		of_item = b->kind == BLOCK_ITEM ? own : SECTION_NONE;
+		item_level = b->level;
+		b->section = (int)(own != SECTION_NONE ? own : current);
 	}
 }
 

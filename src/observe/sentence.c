@@ -84,9 +84,9 @@ bool sentence_next(struct str *rest, struct str *ret)
 static const char *const reply_starts[] = {
 	"perfect!", "perfect,", "perfect.", "great!", "great,", "great.", "excellent!", "excellent,", "excellent.", "awesome!", "nice!",
 	"done!", "done.", "done -", "done —", "done:", "done,", "all done!", "all done.", "all done -", "all done —", "success!",
-	"yes,", "yes.", "yes -", "yes —", "yes!", "yep,", "yep.", "no,", "no.", "no -", "no —", "correct.", "correct -", "correct —", "right.", "right,",
+	"yes,", "yes:", "no:", "yes.", "yes -", "yes —", "yes!", "yep,", "yep.", "no,", "no.", "no -", "no —", "correct.", "correct -", "correct —", "right.", "right,",
 	"exactly.", "exactly,", "agreed.", "agreed,", "fair.", "ok,", "ok.", "okay,", "okay.", "sure,", "sure!", "sure.", "got it.", "got it,", "got it!", "understood.",
-	"fixed!", "fixed.", "fixed:", "fixed -", "fixed —", "updated.", "updated:", "implemented:", "implemented.", "absolutely!", "absolutely.", "good question!", "good question.", "great question!",
+	"fixed!", "fixed.", "fixed -", "fixed —", "updated.", "implemented.", "change:", "changes:", "changed:", "but", "and", "now", "absolutely!", "absolutely.", "good question!", "good question.", "great question!",
 	"great question.", "good point.", "good point!", "good catch!", "good catch.", "good catch -", "good catch —", "good thinking.", "you're right!", "you're right.",
 	"you're right to~", "you're right that", "you're right,", "you're right:", "you were right,", "got it -", "got it —", "confirmed:", "confirmed.", "confirmed,", "found it:", "found it.", "the practical answer is:", "you're right -", "you're right —", "you're absolutely right!", "you're absolutely right.", "you're absolutely right,", "you're correct.", "you are right.",
 	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
@@ -94,7 +94,7 @@ static const char *const reply_starts[] = {
 	"i've successfully", "i have successfully", "we've successfully", "i successfully", "successfully", "i've now", "i have now", "i've also", "i also", "i have also", "i've just", "i just", "i've",
 	"i have", "we've", "we have", "i can see that", "i can see", "i see that", "i found that", "i noticed that", "i confirmed that", "i verified that",
 	"as you can see,", "it looks like", "it turns out that", "turns out", "it turns out", "based on~", "according to~", "after reviewing~", "after looking~", "looking at~",
-	"here's what", "here is what", "parfait !", "parfait.", "parfait,", "excellent !", "super !", "voilà.", "voilà,", "voilà :", "c'est fait.", "c'est fait :", "c'est fait,", "terminé.", "terminé !", "fait.", "fait :", "oui,", "oui.", "non,", "non.",
+	"parfait !", "parfait.", "parfait,", "excellent !", "super !", "voilà.", "voilà,", "voilà :", "c'est fait.", "c'est fait :", "c'est fait,", "terminé.", "terminé !", "fait.", "fait :", "oui,", "oui.", "non,", "non.",
 	"d'accord,", "d'accord.", "bonne question.", "bonne question !", "en résumé,", "en résumé :", "bref,", "j'ai bien", "j'ai également", "j'ai aussi", "j'ai maintenant", "j'ai donc", "j'ai", "nous avons", "vous avez raison,", "vous avez raison.", "tu as raison,", "tu as raison.", "effectivement,", "exact.", "exact,",
 };
 
@@ -116,7 +116,7 @@ static size_t start_length(struct str s, const char *start)
 	for (; *start && *start != '~'; start++) {
 		if (i + 2 < s.n && *start == '\'' && memcmp(s.p + i, "\xe2\x80\x99", 3) == 0)
 			i += 3;
-		else if (i < s.n && tolower((unsigned char)s.p[i]) == *start)
+		else if (i < s.n && tolower((unsigned char)s.p[i]) == (unsigned char)*start)
 			i++;
 		else
 			return 0;
@@ -127,19 +127,31 @@ static size_t start_length(struct str s, const char *start)
 	return i;
 }
 
-#define CLAUSE_MAX 60
+#define CLAUSE_MAX 46
 
 static size_t to_comma(struct str s, size_t from)
 {
 	for (size_t i = from; i + 2 < s.n && i < CLAUSE_MAX; i++)
-		if (s.p[i] == ',' || s.p[i] == ':' || memcmp(s.p + i, " - ", 3) == 0 || memcmp(s.p + i, "—", 3) == 0)
+		if ((s.p[i] == ',' && strncmp(s.p + i, ", and", MIN(s.n - i, 5u)) != 0) || s.p[i] == ':' || memcmp(s.p + i, " - ", 3) == 0 || memcmp(s.p + i, "—", 3) == 0)
 			return i + 1;
 	return 0;
 }
 
+/* "2. Orphaned sessions", "3) …" */
+static struct str skip_number(struct str s)
+{
+	size_t n = 0;
+
+	while (n < s.n && n < 3 && isdigit((unsigned char)s.p[n]))
+		n++;
+	if (n && n + 2 < s.n && strchr(".)", s.p[n]) && s.p[n + 1] == ' ')
+		return str_trim((struct str){ s.p + n + 2, s.n - n - 2 });
+	return s;
+}
+
 static struct str skip_signs(struct str s)
 {
-	s = str_trim(s);
+	s = skip_number(str_trim(s));
 	while (s.n && strchr("-:,;.!) ", s.p[0]) && !(s.p[0] == '-' && s.n > 1 && s.p[1] != ' ') && !(s.p[0] == '.' && s.n > 1 && s.p[1] != ' '))
 		s.p++, s.n--;
 	while (s.n >= 4 && (memcmp(s.p, "— ", 4) == 0 || memcmp(s.p, "– ", 4) == 0))
@@ -152,8 +164,10 @@ static struct str strip(struct str s, const char *const *starts, size_t n)
 	for (unsigned round = 0; round < STRIPS_MAX; round++) {
 		size_t longest = 0;
 
+		char first = s.n ? (char)tolower((unsigned char)s.p[0]) : '\0';
+
 		for (size_t i = 0; i < n; i++) {
-			size_t len = start_length(s, starts[i]);
+			size_t len = starts[i][0] == first ? start_length(s, starts[i]) : 0;
 
 			if (len && starts[i][strlen(starts[i]) - 1] == '~')
 				len = to_comma(s, len);
@@ -204,12 +218,12 @@ static const struct {
 	{ "now let", TRAIT_INTENT }, { "i'm going", TRAIT_INTENT }, { "i am going", TRAIT_INTENT }, { "i'm now", TRAIT_INTENT }, { "i'm ", TRAIT_INTENT }, { "next, i", TRAIT_INTENT }, { "next i", TRAIT_INTENT },
 	{ "first, let", TRAIT_INTENT }, { "first, i", TRAIT_INTENT }, { "going to", TRAIT_INTENT }, { "we'll", TRAIT_INTENT }, { "i need to", TRAIT_INTENT }, { "i should", TRAIT_INTENT }, { "waiting", TRAIT_INTENT }, { "je vais", TRAIT_INTENT }, { "je commence", TRAIT_INTENT }, { "commençons", TRAIT_INTENT }, { "maintenant,", TRAIT_INTENT }, { "regardons", TRAIT_INTENT },
 	{ "want me", TRAIT_QUESTION }, { "would you like", TRAIT_QUESTION }, { "should i", TRAIT_QUESTION }, { "shall i", TRAIT_QUESTION }, { "do you want", TRAIT_QUESTION }, { "if you want", TRAIT_QUESTION },
-	{ "let me know", TRAIT_QUESTION }, { "if you'd like", TRAIT_QUESTION }, { "say the word", TRAIT_QUESTION }, { "happy to", TRAIT_QUESTION }, { "veux-tu", TRAIT_QUESTION }, { "voulez-vous", TRAIT_QUESTION }, { "souhaitez-vous", TRAIT_QUESTION }, { "souhaites-tu", TRAIT_QUESTION }, { "si tu veux", TRAIT_QUESTION }, { "si vous voulez", TRAIT_QUESTION }, { "dis-moi", TRAIT_QUESTION }, { "dites-moi", TRAIT_QUESTION },
+	{ "let me know", TRAIT_QUESTION }, { "if you'd like", TRAIT_QUESTION }, { "say the word", TRAIT_QUESTION }, { "happy to", TRAIT_QUESTION }, { "ready to", TRAIT_QUESTION }, { "ready for", TRAIT_STATUS }, { "veux-tu", TRAIT_QUESTION }, { "voulez-vous", TRAIT_QUESTION }, { "souhaitez-vous", TRAIT_QUESTION }, { "souhaites-tu", TRAIT_QUESTION }, { "si tu veux", TRAIT_QUESTION }, { "si vous voulez", TRAIT_QUESTION }, { "dis-moi", TRAIT_QUESTION }, { "dites-moi", TRAIT_QUESTION },
 	{ "you ", TRAIT_ADDRESS }, { "your ", TRAIT_ADDRESS }, { "try ", TRAIT_ADDRESS }, { "feel free", TRAIT_ADDRESS }, { "tu peux", TRAIT_ADDRESS }, { "vous pouvez", TRAIT_ADDRESS }, { "votre ", TRAIT_ADDRESS },
 	{ "i think", TRAIT_OPINION }, { "i'd ", TRAIT_OPINION }, { "i would", TRAIT_OPINION }, { "i agree", TRAIT_OPINION }, { "i believe", TRAIT_OPINION }, { "i recommend", TRAIT_OPINION }, { "i suggest", TRAIT_OPINION }, { "i don't", TRAIT_OPINION }, { "i can", TRAIT_OPINION }, { "i was", TRAIT_OPINION }, { "je pense", TRAIT_OPINION }, { "je recommande", TRAIT_OPINION }, { "je propose", TRAIT_OPINION }, { "if ", TRAIT_OPINION },
 	{ "all ", TRAIT_STATUS }, { "everything ", TRAIT_STATUS }, { "both ", TRAIT_POINTER }, { "the following", TRAIT_POINTER }, { "the changes", TRAIT_POINTER }, { "for ", TRAIT_POINTER }, { "with ", TRAIT_POINTER }, { "once ", TRAIT_POINTER }, { "since ", TRAIT_POINTER }, { "looks ", TRAIT_POINTER }, { "a summary", TRAIT_POINTER }, { "the summary", TRAIT_POINTER }, { "my ", TRAIT_POINTER },
 	{ "pushed", TRAIT_STATUS }, { "committed", TRAIT_STATUS }, { "no changes", TRAIT_STATUS }, { "tests ", TRAIT_STATUS }, { "linter:", TRAIT_STATUS }, { "no response requested", TRAIT_STATUS }, { "verification", TRAIT_STATUS }, { "tous les tests", TRAIT_STATUS }, { "les tests", TRAIT_STATUS },
-	{ "pr:", TRAIT_STATUS }, { "branch:", TRAIT_STATUS }, { "commit:", TRAIT_STATUS }, { "pr url", TRAIT_STATUS }, { "worktree:", TRAIT_STATUS }, { "http", TRAIT_STATUS }, { "usage", TRAIT_STATUS }, { "draft pr", TRAIT_STATUS },
+	{ "log location", TRAIT_STATUS }, { "generated with", TRAIT_STATUS }, { "total", TRAIT_STATUS }, { "one note", TRAIT_POINTER }, { "one caveat", TRAIT_POINTER }, { "caveat", TRAIT_POINTER }, { "if you", TRAIT_ADDRESS }, { "during ", TRAIT_POINTER }, { "when ", TRAIT_POINTER }, { "why ", TRAIT_POINTER }, { "in ", TRAIT_POINTER }, { "docs also", TRAIT_POINTER }, { "before:", TRAIT_POINTER }, { "after:", TRAIT_POINTER }, { "pr:", TRAIT_STATUS }, { "branch:", TRAIT_STATUS }, { "commit:", TRAIT_STATUS }, { "pr url", TRAIT_STATUS }, { "worktree:", TRAIT_STATUS }, { "http", TRAIT_STATUS }, { "usage", TRAIT_STATUS }, { "draft pr", TRAIT_STATUS },
 };
 
 static bool begins_with(struct str s, const char *start)
@@ -219,7 +233,7 @@ static bool begins_with(struct str s, const char *start)
 	for (; *start; start++) {
 		if (i + 2 < s.n && *start == '\'' && memcmp(s.p + i, "\xe2\x80\x99", 3) == 0)
 			i += 3;
-		else if (i < s.n && tolower((unsigned char)s.p[i]) == *start)
+		else if (i < s.n && tolower((unsigned char)s.p[i]) == (unsigned char)*start)
 			i++;
 		else
 			return false;
@@ -238,10 +252,18 @@ static size_t characters(struct str s)
 
 static const char *const status_words[] = { "tests pass", "all pass", "tests are passing", "0 issues", "0 lint", "no issues", "lint passes", "lint clean", "tests passent" };
 
+#define STATUS_LOOK 200 /* bytes of a sentence searched for the words of a status */
+
 static bool tells_status(struct str s)
 {
+	char folded[STATUS_LOOK + 1];
+	size_t n = MIN(s.n, (size_t)STATUS_LOOK);
+
+	for (size_t i = 0; i < n; i++)
+		folded[i] = (char)(s.p[i] >= 'A' && s.p[i] <= 'Z' ? s.p[i] + 32 : s.p[i]);
+	folded[n] = '\0';
 	for (size_t i = 0; i < ARRAY_LEN(status_words); i++)
-		if (str_ifind(s, status_words[i]))
+		if (strstr(folded, status_words[i]))
 			return true;
 	return false;
 }
@@ -251,8 +273,10 @@ static unsigned traits_of(struct str s)
 	unsigned traits = 0;
 	struct str rest = s, first = { 0 };
 
+	char initial = s.n ? (char)tolower((unsigned char)s.p[0]) : '\0';
+
 	for (size_t i = 0; i < ARRAY_LEN(trait_starts); i++)
-		if (begins_with(s, trait_starts[i].start))
+		if (trait_starts[i].start[0] == initial && begins_with(s, trait_starts[i].start))
 			traits |= trait_starts[i].trait;
 	if (s.n && s.p[s.n - 1] == '?')
 		traits |= TRAIT_QUESTION;
@@ -278,8 +302,10 @@ static void count_words(struct str s, struct sentence *ret)
 		struct str before = { rest.p, tick ? (size_t)(tick - rest.p) : rest.n };
 
 		while (word_next(&before, &word)) {
-			if (word_is_generic(word) || (word.n == 1 && !isdigit((unsigned char)word.p[0])))
+			if (word_is_generic(word) || (word.n == 1 && !isdigit((unsigned char)word.p[0]))) {
+				ret->plain++;
 				continue;
+			}
 			ret->names += word_is_name(word);
 			ret->words += !word_is_name(word) && !word_is_pointer(word);
 		}
@@ -305,14 +331,14 @@ bool sentence_is_specific(const struct sentence *s)
 {
 	if (s->length < 12 || s->names + s->words < 2)
 		return false;
-	return s->words >= 1 || s->names >= 2 || (s->names && s->traits & TRAIT_DEED);
+	return s->words >= 1 || (s->names >= 2 && s->plain >= 2) || (s->names && s->traits & TRAIT_DEED);
 }
 
 int sentence_score(const struct sentence *s)
 {
 	static const struct { unsigned trait; int points; } prices[] = {
 		{ TRAIT_QUESTION, -16 }, { TRAIT_INTENT, -14 }, { TRAIT_POINTER, -5 }, { TRAIT_DEED, 4 }, { TRAIT_STATUS, -7 },
-		{ TRAIT_LEAD_IN, -3 }, { TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -3 },
+		{ TRAIT_LEAD_IN, -8 }, { TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -3 },
 	};
 	int score = (int)MIN(s->words, 7u) + 2 * (int)MIN(s->names, 3u);
 
@@ -327,6 +353,8 @@ int sentence_score(const struct sentence *s)
 		score -= 1;
 	if (s->length < TITLE_SHORT)
 		score -= 4;
+	if (str_find(s->text, STR("://")))
+		score -= 3;
 	return score;
 }
 
@@ -346,7 +374,7 @@ static bool is_clause_sign(const char *p, const char *end)
 static bool opens_with_subclause(struct str s)
 {
 	static const char *const starts[] = { "for ", "in ", "if ", "when ", "since ", "with ", "after ", "before ", "while ", "to ", "as ", "on ", "at ", "from ", "although ", "because ",
-		"looking ", "based ", "given ", "pour ", "dans ", "si ", "quand ", "avec ", "après ", "avant ", "sur ", "comme " };
+		"looking ", "during ", "where ", "given that ", "once ", "based ", "given ", "pour ", "dans ", "si ", "quand ", "avec ", "après ", "avant ", "sur ", "comme " };
 
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (begins_with(s, starts[i]))
@@ -442,6 +470,9 @@ static void raise_first(char *title, struct str original)
 	if (original.n && original.p[0] == '`')
 		return;
 	word_next(&rest, &first);
+	/* "fix(parser): …" is how commits are named. */
+	if (first.p == original.p && first.n < original.n && strchr("(:!", original.p[first.n]))
+		return;
 	if (first.p == original.p && !word_is_name(first) && islower((unsigned char)title[0]) && !memchr(first.p, '-', first.n))
 		title[0] = (char)toupper((unsigned char)title[0]);
 	else if (first.p == original.p && memchr(first.p, '-', first.n) && isalpha((unsigned char)title[0]) && !word_is_name(first))
@@ -456,7 +487,7 @@ char *title_finish(struct arena *a, struct str s)
 
 	for (size_t i = 0; i < original.n; i++)
 		if (original.p[i] != '`')
-			plain[n++] = original.p[i];
+			plain[n++] = (unsigned char)original.p[i] < ' ' ? ' ' : original.p[i];
 	s = trim_end((struct str){ plain, n });
 	while (s.n > 1 && (s.p[0] == '"' || s.p[0] == '(') && !memchr(s.p + 1, s.p[0] == '"' ? '"' : ')', s.n - 1))
 		s.p++, s.n--;

@@ -35,6 +35,7 @@ struct sentence {
 	unsigned traits;
 	unsigned names;       /* identifiers, paths, quoted code */
 	unsigned words;       /* further words that say something */
+	unsigned plain;       /* generic words: a sentence has some, a list of names has none */
 	size_t length;        /* characters */
 };
 

@@ -24,7 +24,7 @@ static const char *const looking[] = { "ls", "cat", "grep", "rg", "find", "head"
 /* Words of commands that check the work: what they say decides whether it is right. */
 static const char *const checking[] = { "test", "pytest", "jest", "vitest", "check", "lint", "build", "tsc", "typecheck", "cargo", "clippy", "mypy", "ruff", "eslint", "make", "ninja", "gradle", "mvn", "ctest", "vet", "compile", "verify", "rspec", "phpunit", "swift", "xcodebuild", "dotnet", "tox", "biome", "golangci-lint" };
 
-static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED", "error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent", "AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot find" };
+static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED", "error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent", "AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot ", "xpected", "want ", "mismatch", "missing", "not found", "no such", "invalid", "should ", "denied", "unresolved", "undeclared", "is not ", "does not " };
 
 /* ---- the command itself ---- */
 
@@ -102,12 +102,40 @@ static struct str strip_back(struct str s)
 	return str_trim(s);
 }
 
+/* "tool status", "tool list": the second word tells. */
+static bool only_asks(struct str s)
+{
+	static const char *const words[] = { "status", "list", "show", "view", "help", "--help", "-h", "--version", "version", "log", "logs", "get", "info", "capture", "search" };
+	struct str rest = skip_word(s);
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (starts_word(rest, words[i]))
+			return true;
+	return str_find(s, STR(" --help")) != NULL;
+}
+
 static bool only_looks(struct str s)
 {
+	if (only_asks(s))
+		return true;
 	for (size_t i = 0; i < ARRAY_LEN(looking); i++)
 		if (starts_word(s, looking[i]))
 			return true;
 	return s.n == 0 || s.p[0] == '[' || s.p[0] == '(';
+}
+
+/* The first line, without what only shortens its output. */
+static struct str strip_shown(struct str s)
+{
+	static const char *const ends[] = { "\n", " 2>&1", " | tail", " | head" };
+
+	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
+		const char *at = str_find(s, str_of(ends[i]));
+
+		if (at && at > s.p)
+			s.n = (size_t)(at - s.p);
+	}
+	return s;
 }
 
 static bool checks_work(struct str key)
@@ -163,6 +191,7 @@ static bool line_has_place(struct str line)
 static const char *error_line(struct arena *a, const char *output)
 {
 	struct str rest, line, best = { 0 };
+	int rank, best_rank = 0;
 
 	if (!output)
 		return NULL;
@@ -171,10 +200,13 @@ static const char *error_line(struct arena *a, const char *output)
 		line = str_trim(line);
 		if (line.n < 8 || str_find(line, STR("Exit code")) == line.p)
 			continue;
-		if (line_has_place(line) && line.n > 24)
-			return one_line(a, line, ERROR_TEXT_MAX);
-		if (!best.n && line_tells_error(line))
+		if (str_find(line, STR(" INFO ")) || str_find(line, STR(" DEBUG ")))
+			continue;
+		rank = (line_has_place(line) && line.n > 24) + 2 * line_tells_error(line);
+		if (rank > best_rank) {
 			best = line;
+			best_rank = rank;
+		}
 	}
 	return best.n ? one_line(a, best, ERROR_TEXT_MAX) : NULL;
 }
@@ -262,7 +294,7 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order)
 	all = str_trim(str_of(command));
 	front = strip_front(all);
 	c.key = arena_dup(v->a, front.p, strip_back(front).n);
-	c.text = one_line(v->a, (struct str){ front.p, strcspn(front.p, "\n") < front.n ? strcspn(front.p, "\n") : front.n }, COMMAND_TEXT_MAX);
+	c.text = one_line(v->a, strip_shown(front), COMMAND_TEXT_MAX);
 	c.is_telling = !only_looks(front);
 	c.is_check = c.is_telling && checks_work(str_of(c.key));
 	c.failed = e->status == STATUS_FAILED || e->exit_code > 0;

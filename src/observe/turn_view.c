@@ -16,7 +16,7 @@
 
 static const char *const book_tools[] = { "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "update_plan", "ToolSearch", "EnterPlanMode" };
 static const char *const look_tools[] = { "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "NotebookRead", "LSP", "view_image", "read_file", "list_dir", "grep_files" };
-static const char *const agent_tools[] = { "Task", "Agent", "TaskOutput", "AgentOutput", "spawn_agent", "wait_agent", "wait" };
+static const char *const agent_tools[] = { "Task", "Agent", "wait_agent", "wait" };
 
 bool name_is_any(const char *name, const char *const *names, size_t n)
 {
@@ -135,6 +135,8 @@ static void add_report(struct turn_view *v, const struct event *e)
 	const char *open = str_find(text, STR("<result>")), *close = str_find(text, STR("</result>"));
 	if (open && close > open)
 		text = (struct str){ open + 8, (size_t)(close - open) - 8 };
+	if (text.p[0] == '<' || text.p[0] == '{')
+		return;
 	r.text = text;
 	ARENA_PUSH(v->a, v->reports, v->nreports, v->reports_cap, r);
 }

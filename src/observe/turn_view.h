@@ -78,6 +78,7 @@ struct turn_view {
 	struct report *reports;
 	size_t nreports, reports_cap;
 	size_t tools, looks;         /* calls; those that only read or search */
+	struct candidates *titles;   /* of replies and commits; made when first asked for */
 	const char **given;          /* titles given so far in this turn */
 	size_t ngiven, given_cap;
 };

@@ -113,9 +113,23 @@ static const char *const deeds[] = {
 	"wrote", "écrit", "étendu",
 };
 
-static int compare(const void *key, const void *entry)
+static bool stands_in(const char *const *table, size_t n, const char *word)
 {
-	return strcmp(key, *(const char *const *)entry);
+	size_t low = 0, high = n;
+
+	while (low < high) {
+		size_t mid = low + (high - low) / 2;
+		int order = (unsigned char)word[0] - (unsigned char)table[mid][0];
+
+		order = order ? order : strcmp(word, table[mid]);
+		if (order == 0)
+			return true;
+		if (order < 0)
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return false;
 }
 
 /* ASCII and the Latin letters of French are folded; everything else is compared as it is. */
@@ -133,7 +147,7 @@ static bool is_in(const char *const *table, size_t n, struct str word)
 			folded[i] = (char)(c + 0x20);
 	}
 	folded[word.n] = '\0';
-	return bsearch(folded, table, n, sizeof(*table), compare) != NULL;
+	return stands_in(table, n, folded);
 }
 
 bool word_is_generic(struct str word)
