@@ -125,15 +125,29 @@ static int unknown_command(const char *word, const char *near, struct err *err)
 	return near ? err_hint(err, "is `remanence %s` meant?", near) : err_hint(err, "`remanence --help` lists all commands");
 }
 
+static bool is_close(const char *word, const char *name)
+{
+	return str_distance(word, name) <= 1 || (strlen(word) > 2 && str_istarts(name, word));
+}
+
+/* The only command that this word may be a slip for. */
+static bool is_close_to_one(const char *word)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < op_specs_n; i++)
+		n += is_close(word, op_specs[i].name);
+	return n == 1;
+}
+
 /* A command whose name is nearly right. What writes is never guessed from another word. */
 static int take_near_command(struct args *a, const char *word)
 {
 	const char *near = op_spec_nearest(word);
 	const struct op_spec *op = near ? op_spec_find(near) : NULL;
-	bool is_close = op && (str_distance(word, near) <= 1 || (strlen(word) > 2 && str_istarts(near, word)));
-	bool is_harmless = op && !(op->flags & (OP_WRITES | OP_LOCAL));
+	bool is_synonym = op && !is_close(word, near) && !(op->flags & (OP_WRITES | OP_LOCAL)) && strlen(word) > 2;
 
-	if (!op || !(is_close || is_harmless) || (strlen(word) < 3 && !is_close))
+	if (!op || !(is_synonym || (is_close(word, near) && is_close_to_one(word))))
 		return unknown_command(word, near, a->err);
 	note(a, word, op->name);
 	a->op = op;

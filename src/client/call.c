@@ -8,8 +8,6 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/str.h"
-#include "build_id.h"
 #include "client/client.h"
 #include "client/start.h"
 #include "conf/settings.h"
@@ -22,28 +20,6 @@
 #define HTTP_NOT_FOUND 404
 #define HTTP_UNAVAILABLE 503
 #define ENCODED_CWD_MAX (3 * 4096)
-#define BUILD_TIME_DIGITS 14
-
-/* A build id is VERSION+YYYYMMDDhhmmss.HASH; 0 when it is none. */
-static int64_t build_time(const char *build)
-{
-	const char *plus = strchr(build, '+');
-	char digits[BUILD_TIME_DIGITS + 1];
-	int64_t time = 0;
-
-	if (!plus || strnlen(plus + 1, BUILD_TIME_DIGITS) < BUILD_TIME_DIGITS)
-		return 0;
-	memcpy(digits, plus + 1, BUILD_TIME_DIGITS);
-	digits[BUILD_TIME_DIGITS] = '\0';
-	return str_to_i64(digits, &time) ? time : 0;
-}
-
-static bool is_older_than_us(const char *build)
-{
-	int64_t theirs = build_time(build);
-
-	return theirs && theirs < build_time(REMANENCE_BUILD_ID);
-}
 
 /* What a streamed reply's lines are sorted into. */
 struct lines {
@@ -186,7 +162,7 @@ int client_call(struct client *c, const struct call *call, struct buf *ret, stru
 		return -1;
 	}
 	say_settings_differ(c, &reply);
-	if (is_older_than_us(reply.build) && !c->handed_over && !(call->op->flags & OP_NO_START)) {
+	if (start_is_older(reply.build) && !c->handed_over && !(call->op->flags & OP_NO_START)) {
 		struct err why = { 0 };
 		c->handed_over = true;
 		bool is_unknown = reply.status == HTTP_NOT_FOUND;

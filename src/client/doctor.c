@@ -87,15 +87,15 @@ static void check_folder(struct checks *k)
 	struct err err = { 0 };
 
 	if (paths_create(&k->c->paths, &err) < 0 || stat(home, &st) < 0) {
-		add(k, "data folder", false, err.text, "Make it a folder of your own that can be written, or set REMANENCE_HOME.");
+		add(k, "data_folder", false, err.text, "Make it a folder of your own that can be written, or set REMANENCE_HOME.");
 		return;
 	}
 	bool is_private = !(st.st_mode & PRIVATE_BITS) && st.st_uid == geteuid();
 	bool is_writable = access(home, W_OK) == 0;
-	add(k, "data folder", is_private && is_writable, home, is_writable ? TEXT(k, "Others can read it: chmod 700 '%s'", home) :
+	add(k, "data_folder", is_private && is_writable, home, is_writable ? TEXT(k, "Others can read it: chmod 700 '%s'", home) :
 		"It cannot be written; free it, or set REMANENCE_HOME.");
 	network = network_system(home);
-	add(k, "file system", !network, network ? TEXT(k, "%s is on %s", home, network) : "local",
+	add(k, "file_system", !network, network ? TEXT(k, "%s is on %s", home, network) : "local",
 		"Locks do not hold on a network file system: set REMANENCE_HOME to a local folder.");
 }
 
@@ -134,7 +134,7 @@ static void check_spool(struct checks *k)
 	oldest_age(k, path_join(&k->c->arena, k->c->paths.spool, "bad"), &bad);
 	add(k, "spool", age < WAITING_OLD_MS, TEXT(k, "%zu hook inputs wait", waiting),
 		TEXT(k, "They wait for %lld s: see '%s/daemon.log'.", (long long)(age / 1000), k->c->paths.log));
-	add(k, "unreadable inputs", bad == 0, TEXT(k, "%zu in spool/bad", bad),
+	add(k, "spool_bad", bad == 0, TEXT(k, "%zu in spool/bad", bad),
 		TEXT(k, "Each has a reason beside it in '%s/bad'; what transcripts hold is made good from there.", k->c->paths.spool));
 }
 
@@ -158,7 +158,7 @@ static void check_wiring_of(struct checks *k, struct wiring_context *w, const st
 {
 	struct wiring_plan plan = { 0 };
 	struct err err = { 0 };
-	const char *name = TEXT(k, "%s wired", agent->title), *advice = TEXT(k, "`remanence install %s` does it.", agent->agent);
+	const char *name = TEXT(k, "%s_wired", agent->agent), *advice = TEXT(k, "`remanence install %s` does it.", agent->agent);
 
 	if (!agent->is_found)
 		return;
@@ -182,7 +182,7 @@ static void check_codex_trust(struct checks *k, struct wiring_context *w)
 
 	if (codex_hooks_trusted(k->c, w->executable, &hooks, &trusted) < 0 || !hooks)
 		return;
-	add(k, "Codex hook review", trusted == hooks, TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
+	add(k, "codex_hook_review", trusted == hooks, TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
 		"Codex skips hooks until they are reviewed: open /hooks in Codex, or run `remanence install codex --trust`.");
 }
 

@@ -23,6 +23,7 @@
 
 #define CAPTURE_BUFFER (256u << 10)
 #define RETRY_MS 3
+#define HAND_OVER_MS 20
 #define US_PER_MS 1000ull
 #define ANSWER_MAX (1u << 20)
 #define ASK_MS_DEFAULT 300
@@ -136,6 +137,17 @@ static bool ask_again(struct hook *h, bool *was_started)
 	return clock_mono_us() < h->deadline_us;
 }
 
+/* An older daemon is asked to leave; nobody waits for that, and the next hook starts its successor. */
+static void hand_over(struct hook *h)
+{
+	struct wire_request q = { .method = "POST", .path = "/api/stop", .body = "{}", .body_len = 2,
+		.deadline_us = clock_mono_us() + HAND_OVER_MS * US_PER_MS };
+	struct wire_reply reply;
+
+	wire_call(h->paths.socket, &q, &reply, NULL);
+	wire_reply_done(&reply);
+}
+
 /* Asks the daemon and prints its answer. False when there was none to print. */
 static bool ask(struct hook *h)
 {
@@ -154,6 +166,8 @@ static bool ask(struct hook *h)
 			print_all(reply.body.data, reply.body.len);
 		else
 			is_answered = false;
+		if (result == 0 && start_is_older(reply.build))
+			hand_over(h);
 		wire_reply_done(&reply);
 		if (result == 0 && was_started)
 			start_succeeded(&h->paths);

@@ -90,7 +90,7 @@ void mcp_tools_list(struct jw *w)
 /* Members that cost an agent tokens and tell it nothing. */
 static const char *const dull[] = { "score", "took_ms", "marks", "tokens", "key", "agent_session", "total_exact", "explain", "rule",
 	"slot", "trust", "hash", "created_at", "updated_at", "valid_from", "turn", "agent_turn", "tool_use_id", "true_size", "meta",
-	"writes_files", "headless", "query", "mode", "transcript", "quarantined", "next" };
+	"writes_files", "headless", "query", "mode", "transcript", "quarantined", "next", "record" };
 static const char *const moments[] = { "at", "started_at", "last_event_at", "ended_at", "valid_to" };
 
 static bool is_one_of(const char *const *words, size_t n, const char *word)

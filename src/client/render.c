@@ -10,7 +10,7 @@
 #define REF_WIDTH 6
 #define TYPE_WIDTH 11
 #define DETAIL_INDENT (REF_WIDTH + 2)
-#define AGO_WIDTH 12
+#define AGO_WIDTH 13
 #define FIELD_WIDTH 14
 #define FILES_SHOWN 3
 

@@ -182,11 +182,11 @@ static void setting(struct client *c, const json *s)
 	else
 		json_print(json_get(s, "value"), &value);
 	term_cell(t, is_default ? PLAIN : BOLD, json_str(s, "key"), 24, false);
-	term_cell(t, is_default ? PLAIN : GOOD, value.len ? value.data : "-", 14, false);
-	term_indent(t, 1);
-	term_cell(t, DIM, is_default ? "" : origin, 12, false);
-	term_cell(t, DIM, json_str(s, "help"), t->width - 51, false);
+	term_put(t, is_default ? PLAIN : GOOD, value.len ? value.data : "-");
+	if (!is_default)
+		term_printf(t, DIM, "  %s", origin);
 	term_newline(t);
+	term_wrap(t, DIM, json_str(s, "help"), 2);
 }
 
 void render_config(struct client *c, const json *r)
@@ -226,8 +226,7 @@ void render_restore(struct client *c, const json *r)
 
 void render_reindex(struct client *c, const json *r)
 {
-	SAY(c, "The index was built anew: %s, %s.", render_plural(c, json_int(r, "documents", 0), "document", "documents"),
-		term_bytes(&c->term.arena, json_int(r, "bytes", 0)));
+	SAY(c, "The index was built anew: %s.", render_plural(c, json_int(r, "documents", 0), "document", "documents"));
 }
 
 /* Records were printed as they came; markdown comes in one piece. */

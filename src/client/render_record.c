@@ -188,7 +188,8 @@ static void memory_page(struct client *c, const json *r)
 	render_field(c, "concepts", render_join(c, json_get(r, "concepts"), NULL, 20));
 	if (json_str(r, "superseded_by"))
 		render_field(c, "superseded by", json_str(r, "superseded_by"));
-	part(c, NULL, json_str(r, "body"));
+	if (json_str(r, "body") && !(json_str(r, "title") && strcmp(json_str(r, "title"), json_str(r, "body")) == 0))
+		part(c, NULL, json_str(r, "body"));
 	part(c, "Request", json_str(r, "request"));
 	part(c, "Investigated", json_str(r, "investigated"));
 	part(c, "Learned", json_str(r, "learned"));

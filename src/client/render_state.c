@@ -57,6 +57,16 @@ static char *queue_of(struct client *c, const json *queue)
 	return arena_str(&c->term.arena, out.len ? out.data : "empty");
 }
 
+/* "spool_bad" as "spool bad". */
+static const char *words_of(struct client *c, const char *name)
+{
+	char *words = arena_str(&c->term.arena, name ? name : "");
+
+	for (char *p = words; *p; p++)
+		*p = (char)(*p == '_' ? ' ' : *p);
+	return words;
+}
+
 static void trouble(struct client *c, const char *what, const json *part)
 {
 	if (!json_str(part, "trouble"))
@@ -134,7 +144,7 @@ void render_doctor(struct client *c, const json *reply)
 		bool is_ok = json_bool(check, "ok", false);
 		bad += !is_ok;
 		term_put(t, is_ok ? GOOD : BAD, is_ok ? "✓ " : "✗ ");
-		term_cell(t, is_ok ? PLAIN : BOLD, json_str(check, "name"), 22, false);
+		term_cell(t, is_ok ? PLAIN : BOLD, words_of(c, json_str(check, "name")), 22, false);
 		const char *detail = json_str(check, "detail"), *advice = json_str(check, "advice");
 		if (detail && term_columns(str_of(detail)) + 24 > t->width) {
 			term_newline(t);

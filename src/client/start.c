@@ -20,12 +20,14 @@
 #include "base/mem.h"
 #include "base/proc.h"
 #include "base/str.h"
+#include "build_id.h"
 #include "wire/client.h"
 
 #define PROGRAM "remanenced"
 #define POLL_MS 2
 #define HEALTH_MS 2000
 #define HTTP_REFUSED 300
+#define BUILD_TIME_DIGITS 14
 #define NOTE_MAX 64
 #define REASON_MAX 4096
 #define FOLDER_MODE 0700
@@ -313,4 +315,25 @@ int start_stop(const struct paths *p, struct err *err)
 		nanosleep(&pause, NULL);
 	}
 	return err_set(err, ERR_BUSY, "the daemon has not left within %d s", STOP_WAIT_MS / 1000);
+}
+
+/* A build id is VERSION+YYYYMMDDhhmmss.HASH; 0 when it is none. */
+static int64_t build_time(const char *build)
+{
+	const char *plus = strchr(build, '+');
+	char digits[BUILD_TIME_DIGITS + 1];
+	int64_t time = 0;
+
+	if (!plus || strnlen(plus + 1, BUILD_TIME_DIGITS) < BUILD_TIME_DIGITS)
+		return 0;
+	memcpy(digits, plus + 1, BUILD_TIME_DIGITS);
+	digits[BUILD_TIME_DIGITS] = '\0';
+	return str_to_i64(digits, &time) ? time : 0;
+}
+
+bool start_is_older(const char *build)
+{
+	int64_t theirs = build_time(build);
+
+	return theirs && theirs < build_time(REMANENCE_BUILD_ID);
 }
