@@ -210,7 +210,8 @@ static void list_done(struct list *l)
 	free(l->counts);
 }
 
-static void add_posting(struct list *l, const struct occurrence *o, size_t n)
+/* Of function words only the presence is kept. */
+static void add_posting(struct list *l, const struct occurrence *o, size_t n, bool is_stop)
 {
 	unsigned by_field[FIELD_COUNT] = {0};
 	size_t first = l->npositions;
@@ -222,7 +223,7 @@ static void add_posting(struct list *l, const struct occurrence *o, size_t n)
 			l->positions[l->npositions++] = position;
 	}
 	size_t count = l->npositions - first;
-	uint8_t code = code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY], by_field[FIELD_REST]);
+	uint8_t code = is_stop ? 0 : code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY], by_field[FIELD_REST]);
 	MEM_GROW(l->docs, l->docs_cap, l->n + 1);
 	MEM_GROW(l->codes, l->codes_cap, l->n + 1);
 	MEM_GROW(l->counts, l->counts_cap, l->n + 1);
@@ -234,13 +235,14 @@ static void add_posting(struct list *l, const struct occurrence *o, size_t n)
 static void write_term(const struct builder *b, struct segment_writer *w, const struct entry *e, struct list *l)
 {
 	const struct occurrence *o = b->occurrences + e->count, *end = o;
+	bool is_stop = !e->has_positions && stem_str(b, e).p[0] != WHOLE_MARK;
 	l->n = l->npositions = 0;
 	while (end < b->occurrences + b->noccurrences && end->term == o->term)
 		end++;
 	for (const struct occurrence *next; o < end; o = next) {
 		for (next = o; next < end && next->doc == o->doc;)
 			next++;
-		add_posting(l, o, (size_t)(next - o));
+		add_posting(l, o, (size_t)(next - o), is_stop);
 	}
 	writer_add(w, &(struct term_postings){.stem = stem_str(b, e), .word = word_str(b, e), .has_positions = e->has_positions,
 		.n = l->n, .docs = l->docs, .codes = l->codes, .counts = l->counts, .positions = l->positions});

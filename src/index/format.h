@@ -14,9 +14,9 @@
  * its text's language, so that all forms of a stem lie together and no text is indexed twice. A whole (identifier, path)
  * has the stem WHOLE_MARK + itself.
  * A posting list is documents, then positions. Documents: blocks of POSTING_BLOCK with a skip entry each, gaps and codes
- * packed; the rest as varints. A code (one byte) says how often the term occurs in each field, rounded down where it is
+ * packed (skip.h); the rest as varints. A code (one byte) says how often the term occurs in each field, rounded down where it is
  * often. Positions: for each posting as many values as the code says (POSITIONS_COUNTED: their number first), each of
- * the bits that the document's last position needs. Function words and wholes have no positions.
+ * the bits that the document's last position needs. Wholes have no positions, function words neither positions nor counts.
  */
 
 #define SEGMENT_MAGIC 0x31676573656d6572u /* "remeseg1" */

@@ -32,23 +32,37 @@ static uint32_t last_before(const struct postings *p, uint32_t block)
 	return block ? skip_last(p->skips, block - 1) : UINT32_MAX;
 }
 
+/* Unpacks a block's values; returns where its data ends. See skip.h. */
+static const uint8_t *unpack(const uint8_t *at, unsigned width, uint32_t values[POSTING_BLOCK])
+{
+	const uint64_t mask = ((uint64_t)1 << width) - 1;
+	unsigned exceptions = *at++;
+	for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += width)
+		values[i] = (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
+	at += POSTING_BLOCK / 8 * width;
+	for (; exceptions > 0; exceptions--) {
+		uint32_t i = *at++ % POSTING_BLOCK;
+		values[i] |= (uint32_t)(varint_get(&at) << width);
+	}
+	return at;
+}
+
 static void decode_block(struct postings *p, uint32_t block)
 {
 	const uint8_t *skip = p->skips + (size_t)block * SKIP_ENTRY;
 	const uint8_t *at = p->data + (block ? skip_end(p->skips, block - 1) : 0);
-	unsigned gap_bits = skip[SKIP_GAP_BITS], code_bits = skip[SKIP_CODE_BITS];
-	uint32_t doc = last_before(p, block);
-	const uint64_t mask = ((uint64_t)1 << gap_bits) - 1;
-	for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += gap_bits) {
-		doc += 1 + (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
+	uint32_t doc = last_before(p, block), codes[POSTING_BLOCK];
+	at = unpack(at, skip[SKIP_GAP_BITS], p->docs);
+	for (uint32_t i = 0; i < POSTING_BLOCK; i++) {
+		doc += 1 + p->docs[i];
 		p->docs[i] = doc;
 	}
-	at += POSTING_BLOCK / 8 * gap_bits;
-	if (code_bits == 0) {
+	if (skip[SKIP_CODE_BITS] == 0 && *at == 0) {
 		memset(p->codes, 0, sizeof(p->codes));
 	} else {
+		unpack(at, skip[SKIP_CODE_BITS], codes);
 		for (uint32_t i = 0; i < POSTING_BLOCK; i++)
-			p->codes[i] = (uint8_t)bits_get(at, i, code_bits);
+			p->codes[i] = (uint8_t)codes[i];
 	}
 	p->n = POSTING_BLOCK;
 	p->block_positions = p->positions + skip_positions(p->skips, block);

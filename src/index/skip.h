@@ -12,6 +12,12 @@
 #define SKIP_BEST_CODE 14u  /* the greatest counts by field that the block holds, as a code: a bound of its scores */
 #define SKIP_SHORTEST 15u   /* code of the shortest document */
 
+/*
+ * A block's gaps and its codes are each packed like this: a byte with the number of exceptions, the values' low bits (as
+ * many as the skip entry says), then for each exception a byte with its place and its remaining high bits as a varint.
+ */
+#define EXCEPTIONS_MAX 64u
+
 static inline uint32_t skip_last(const uint8_t *skips, uint32_t block)
 {
 	return (uint32_t)load64(skips + (size_t)block * SKIP_ENTRY);

@@ -64,48 +64,97 @@ static uint32_t gap_before(const struct term_postings *t, size_t i)
 	return i ? t->docs[i] - t->docs[i - 1] - 1 : t->docs[0];
 }
 
-struct block_facts {
-	unsigned gap_bits, code_bits, title, body, rest;
-	uint8_t shortest;
-};
-
-static struct block_facts facts_of(const struct segment_writer *w, const struct term_postings *t, size_t from)
+static unsigned varint_bytes(uint32_t v)
 {
-	struct block_facts f = {.shortest = UINT8_MAX};
-	uint32_t gaps = 0;
-	unsigned codes = 0;
+	return v < 1u << 7 ? 1 : v < 1u << 14 ? 2 : v < 1u << 21 ? 3 : v < 1u << 28 ? 4 : 5;
+}
+
+static size_t packed_bytes(const uint32_t values[POSTING_BLOCK], unsigned width)
+{
+	size_t bytes = POSTING_BLOCK / 8 * width, exceptions = 0;
+	for (size_t i = 0; i < POSTING_BLOCK; i++) {
+		uint64_t high = (uint64_t)values[i] >> width;
+		if (high) {
+			bytes += 1 + varint_bytes((uint32_t)high);
+			exceptions++;
+		}
+	}
+	return exceptions > EXCEPTIONS_MAX ? SIZE_MAX : bytes;
+}
+
+static unsigned best_width(const uint32_t values[POSTING_BLOCK])
+{
+	uint32_t all = 0;
+	for (size_t i = 0; i < POSTING_BLOCK; i++)
+		all |= values[i];
+	unsigned best = bits_width(all);
+	size_t least = packed_bytes(values, best);
+	for (unsigned width = best; width > 0;) {
+		size_t bytes = packed_bytes(values, --width);
+		if (bytes == SIZE_MAX)
+			break;
+		if (bytes < least) {
+			least = bytes;
+			best = width;
+		}
+	}
+	return best;
+}
+
+/* See skip.h. Returns the width. */
+static unsigned put_packed(struct buf *out, const uint32_t values[POSTING_BLOCK])
+{
+	unsigned width = best_width(values), exceptions = 0;
+	const uint32_t mask = (uint32_t)(((uint64_t)1 << width) - 1);
+	for (size_t i = 0; i < POSTING_BLOCK; i++)
+		exceptions += (uint64_t)values[i] >> width != 0;
+	buf_char(out, (char)exceptions);
+	struct bits_out bits = {.out = out};
+	for (size_t i = 0; i < POSTING_BLOCK; i++)
+		bits_put(&bits, values[i] & mask, width);
+	for (size_t i = 0; i < POSTING_BLOCK; i++) {
+		uint64_t high = (uint64_t)values[i] >> width;
+		if (!high)
+			continue;
+		buf_char(out, (char)i);
+		varint_put(out, high);
+	}
+	return width;
+}
+
+/* The greatest counts of a block and its shortest document: what bounds its scores. */
+static void put_bounds(struct segment_writer *w, const struct term_postings *t, size_t from)
+{
+	unsigned title = 0, body = 0, rest = 0;
+	uint8_t shortest = UINT8_MAX;
 	for (size_t i = from; i < from + POSTING_BLOCK; i++) {
 		const struct code_info *c = &code_table()[t->codes[i]];
-		gaps |= gap_before(t, i);
-		codes |= t->codes[i];
-		f.title = MAX(f.title, c->title);
-		f.body = MAX(f.body, c->body);
-		f.rest = MAX(f.rest, c->rest);
-		f.shortest = MIN(f.shortest, w->rows[t->docs[i]].length);
+		title = MAX(title, c->title);
+		body = MAX(body, c->body);
+		rest = MAX(rest, c->rest);
+		shortest = MIN(shortest, w->rows[t->docs[i]].length);
 	}
-	f.gap_bits = bits_width(gaps);
-	f.code_bits = bits_width(codes);
-	return f;
+	fixed_put(&w->skips, code_of(title, body, rest), 1);
+	fixed_put(&w->skips, shortest, 1);
 }
 
 static void put_block(struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
 {
-	struct block_facts f = facts_of(w, t, from);
 	size_t positions_at = w->positions.len;
-	struct bits_out bits = {.out = &w->data};
-	for (size_t i = from; i < from + POSTING_BLOCK; i++)
-		bits_put(&bits, gap_before(t, i), f.gap_bits);
-	for (size_t i = from; i < from + POSTING_BLOCK; i++)
-		bits_put(&bits, t->codes[i], f.code_bits);
+	uint32_t gaps[POSTING_BLOCK], codes[POSTING_BLOCK];
+	for (size_t i = 0; i < POSTING_BLOCK; i++) {
+		gaps[i] = gap_before(t, from + i);
+		codes[i] = t->codes[from + i];
+	}
+	unsigned gap_bits = put_packed(&w->data, gaps), code_bits = put_packed(&w->data, codes);
 	if (t->has_positions)
 		put_positions(w, t, from, from + POSTING_BLOCK, at);
 	fixed_put(&w->skips, t->docs[from + POSTING_BLOCK - 1], 4);
 	fixed_put(&w->skips, w->data.len, 4);
 	fixed_put(&w->skips, positions_at, 4);
-	fixed_put(&w->skips, f.gap_bits, 1);
-	fixed_put(&w->skips, f.code_bits, 1);
-	fixed_put(&w->skips, code_of(f.title, f.body, f.rest), 1);
-	fixed_put(&w->skips, f.shortest, 1);
+	fixed_put(&w->skips, gap_bits, 1);
+	fixed_put(&w->skips, code_bits, 1);
+	put_bounds(w, t, from);
 }
 
 static void put_tail(struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)

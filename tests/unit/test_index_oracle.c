@@ -134,7 +134,8 @@ static bool is_alive(int i)
 
 static double code_weight(const struct entry *e)
 {
-	const struct code_info *c = &code_table()[code_of(e->by_field[0], e->by_field[1], e->by_field[2])];
+	bool is_stop = e->word[0] != WHOLE_MARK && term_is_stop_word(e->word, strlen(e->word)); /* only their presence counts */
+	const struct code_info *c = &code_table()[is_stop ? 0 : code_of(e->by_field[0], e->by_field[1], e->by_field[2])];
 	return c->title * index_weights.title + c->body * index_weights.body + c->rest * index_weights.rest;
 }
 
