@@ -2,6 +2,7 @@
  * Forgetting. A plan says exactly which rows go; carrying it out removes them with everything derived, and leaves hashes. What
  * the rules made of a turn goes with any of its events, and is made again from what is left.
  */
+#include "store/dictionary.h"
 #include "store/forget.h"
 
 #include <stdlib.h>
@@ -312,10 +313,10 @@ static int drop_rests(struct store *s, struct err *err)
 	return 0;
 }
 
-int store_forget(struct store *s, const struct forget_plan *p, struct err *err)
+static int remove_rows(struct store *s, const struct forget_plan *p, struct err *err)
 {
 	AUTO(ids_done) struct ids touched = { 0 };
-	struct ids memories = { p->memories, p->nmemories, 0 };
+	const struct ids memories = { p->memories, p->nmemories, 0 };
 
 	if (bury_memories(s, p, err) || memory_delete(s, &memories, err))
 		return -1;
@@ -326,6 +327,17 @@ int store_forget(struct store *s, const struct forget_plan *p, struct err *err)
 		if (forget_session(s, p->sessions[i], err))
 			return -1;
 	return drop_titles(s, &touched, err) || drop_rests(s, err) ? -1 : 0;
+}
+
+int store_forget(struct store *s, const struct forget_plan *p, struct err *err)
+{
+	AUTO(windows_done) struct windows w = { 0 };
+	const struct ids memories = { p->memories, p->nmemories, 0 }, events = { p->events, p->nevents, 0 };
+
+	if (windows_load(s, &w, err) || windows_mark(s, &w, "SELECT pack FROM memory WHERE id = ?1", &memories, err) ||
+		windows_mark(s, &w, "SELECT pack FROM event WHERE id = ?1", &events, err) || remove_rows(s, p, err))
+		return -1;
+	return windows_settle(s, &w, err);
 }
 
 int store_scrub(struct store *s, struct err *err)

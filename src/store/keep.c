@@ -1,4 +1,4 @@
-/* Housekeeping: checks, backups, retention, the compression dictionary. */
+/* Housekeeping: checks, backups, retention. */
 #include "store/room.h"
 
 #include <string.h>
@@ -6,11 +6,6 @@
 #include "base/mem.h"
 
 #define RETENTION_BATCH 500
-#define SAMPLES_MIN 400          /* rows; fewer teach a dictionary nothing */
-#define SAMPLES_MAX 4000
-#define SAMPLE_BYTES_MIN (256u << 10)
-#define SAMPLE_BYTES_MAX (3u << 20)
-#define SAMPLE_MAX (8u << 10)    /* of one row; the rest repeats itself */
 
 static int check_references(struct store *s, struct buf *report, struct err *err)
 {
@@ -122,52 +117,4 @@ int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, i
 			return -1;
 		*ret_removed += (int64_t)old.n;
 	}
-}
-
-static int read_samples(struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
-{
-	AUTO(arena_done) struct arena a = { 0 };
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc;
-
-	if (db_query(s->db, sql, DB_ARGS(db_i(SAMPLES_MAX)), &r, err))
-		return -1;
-	while (samples->len < SAMPLE_BYTES_MAX && (rc = db_next(r, err)) > 0) {
-		struct str text;
-		size_t n;
-		const void *blob = db_blob(r, 0, &n);
-		arena_reset(&a);
-		if (packer_open(s->packer, &a, blob, n, &text, err))
-			return -1;
-		n = MIN(text.n, SAMPLE_MAX);
-		buf_add(samples, text.p, n);
-		buf_add(sizes, &n, sizeof(n));
-	}
-	return 0;
-}
-
-static int train(struct store *s, enum pack_class class, const char *sql, struct err *err)
-{
-	AUTO(buf_done) struct buf samples = { 0 };
-	AUTO(buf_done) struct buf sizes = { 0 };
-	int64_t id;
-
-	if (packer_dictionary(s->packer, class, &id, err))
-		return -1;
-	if (id)
-		return 0;
-	if (read_samples(s, sql, &samples, &sizes, err))
-		return -1;
-	size_t n = sizes.len / sizeof(size_t);
-	if (n < SAMPLES_MIN || samples.len < SAMPLE_BYTES_MIN)
-		return 0;
-	return packer_train(s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
-}
-
-int store_train_dictionary(struct store *s, struct err *err)
-{
-	/* Spread over all rows, by the low bits of an odd multiple of the id. */
-	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1", err))
-		return -1;
-	return train(s, PACK_EVENT, "SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT ?1", err);
 }

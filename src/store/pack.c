@@ -68,6 +68,12 @@ void packer_reload(struct packer *p)
 	p->is_current_known = false;
 }
 
+void packer_retire(struct packer *p)
+{
+	memset(p->current, 0, sizeof(p->current));
+	p->is_current_known = true;
+}
+
 void pack_number(struct buf *out, uint64_t n)
 {
 	for (; n > 0x7f; n >>= 7)

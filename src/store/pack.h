@@ -26,6 +26,8 @@ struct packer *packer_new(struct db *db);
 void packer_free(struct packer *p);
 /* Looks again which dictionaries there are (after one was trained). */
 void packer_reload(struct packer *p);
+/* From now on, until the next reload, packs are closed without a dictionary. */
+void packer_retire(struct packer *p);
 
 void pack_add(struct buf *raw, unsigned field, struct str text);
 void pack_add_text(struct buf *raw, unsigned field, const char *text); /* NULL adds nothing */

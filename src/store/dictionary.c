@@ -1,0 +1,236 @@
+/*
+ * Compression dictionaries of the store: training, and giving one up. A dictionary holds pieces of the texts that it was
+ * trained on. When something is forgotten that left a piece there which no other row holds, the dictionary goes too, and
+ * every row that needed it is written without.
+ */
+#include "store/dictionary.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "text/hash.h"
+
+#define SAMPLES_MIN 400          /* rows; fewer teach a dictionary nothing */
+#define SAMPLES_MAX 4000
+#define SAMPLE_BYTES_MIN (256u << 10)
+#define SAMPLE_BYTES_MAX (3u << 20)
+#define SAMPLE_MAX (8u << 10)    /* of one row; the rest repeats itself */
+#define WINDOW 24                /* bytes that two texts have in common are no chance */
+#define RECODE_BATCH 200
+
+static int read_samples(struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc = 0;
+
+	if (db_query(s->db, sql, DB_ARGS(db_i(SAMPLES_MAX)), &r, err))
+		return -1;
+	while (samples->len < SAMPLE_BYTES_MAX && (rc = db_next(r, err)) > 0) {
+		struct str text;
+		size_t n;
+		const void *blob = db_blob(r, 0, &n);
+		arena_reset(&a);
+		if (packer_open(s->packer, &a, blob, n, &text, err))
+			return -1;
+		n = MIN(text.n, SAMPLE_MAX);
+		buf_add(samples, text.p, n);
+		buf_add(sizes, &n, sizeof(n));
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static int train(struct store *s, enum pack_class class, const char *sql, struct err *err)
+{
+	AUTO(buf_done) struct buf samples = { 0 };
+	AUTO(buf_done) struct buf sizes = { 0 };
+	int64_t id, rows;
+
+	if (packer_dictionary(s->packer, class, &id, err))
+		return -1;
+	if (id)
+		return 0;
+	if (db_one(s->db, class == PACK_MEMORY ? "SELECT count(*) FROM memory" : "SELECT count(*) FROM event", NULL, 0, 0, &rows, err))
+		return -1;
+	if (rows < SAMPLES_MIN)
+		return 0;
+	if (read_samples(s, sql, &samples, &sizes, err))
+		return -1;
+	size_t n = sizes.len / sizeof(size_t);
+	if (n < SAMPLES_MIN || samples.len < SAMPLE_BYTES_MIN)
+		return 0;
+	return packer_train(s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
+}
+
+int store_train_dictionary(struct store *s, struct err *err)
+{
+	/* Spread over all rows, by the low bits of an odd multiple of the id. */
+	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1", err))
+		return -1;
+	return train(s, PACK_EVENT, "SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT ?1", err);
+}
+
+void windows_done(struct windows *w)
+{
+	free(w->p);
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	uint64_t x = ((const struct window *)a)->hash, y = ((const struct window *)b)->hash;
+
+	return x < y ? -1 : x > y;
+}
+
+int windows_load(struct store *s, struct windows *w, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t cap = 0;
+	int rc;
+
+	if (db_query(s->db, "SELECT data FROM dictionary", NULL, 0, &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0) {
+		size_t n;
+		const char *data = db_blob(r, 0, &n);
+		for (size_t i = 0; i + WINDOW <= n; i++) {
+			MEM_GROW(w->p, cap, w->n + 1);
+			w->p[w->n++] = (struct window){ hash64(data + i, WINDOW), false };
+		}
+	}
+	if (w->n)
+		qsort(w->p, w->n, sizeof(*w->p), by_hash);
+	return rc;
+}
+
+/* Equal windows stand side by side; the first of them carries the mark. */
+static struct window *find_window(struct windows *w, uint64_t hash)
+{
+	size_t low = 0, high = w->n;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (w->p[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < w->n && w->p[low].hash == hash ? &w->p[low] : NULL;
+}
+
+static void mark_text(struct windows *w, struct str text, bool is_forgotten)
+{
+	for (size_t i = 0; i + WINDOW <= text.n; i++) {
+		struct window *v = find_window(w, hash64(text.p + i, WINDOW));
+		if (!v || v->is_forgotten == is_forgotten)
+			continue;
+		v->is_forgotten = is_forgotten;
+		w->nforgotten += is_forgotten ? 1 : (size_t)-1;
+	}
+}
+
+int windows_mark(struct store *s, struct windows *w, const char *sql, const struct ids *ids, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+
+	for (size_t i = 0; w->n && i < ids->n; i++) {
+		struct db_rows *r;
+		struct str text;
+		size_t n;
+		int rc = store_row(s, sql, DB_ARGS(db_i(ids->p[i])), &r, err);
+		if (rc < 0)
+			return -1;
+		if (rc == 0)
+			continue;
+		arena_reset(&a);
+		const void *blob = db_blob(r, 0, &n);
+		rc = packer_open(s->packer, &a, blob, n, &text, err);
+		db_end(r);
+		if (rc)
+			return -1;
+		mark_text(w, text, true);
+	}
+	return 0;
+}
+
+/* Takes the mark from what other rows hold too. Common pieces are found within the first rows. */
+static int unmark_shared(struct store *s, struct windows *w, const char *sql, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc = 0;
+
+	if (db_query(s->db, sql, NULL, 0, &r, err))
+		return -1;
+	while (w->nforgotten && (rc = db_next(r, err)) > 0) {
+		struct str text;
+		size_t n;
+		const void *blob = db_blob(r, 0, &n);
+		arena_reset(&a);
+		if (packer_open(s->packer, &a, blob, n, &text, err))
+			return -1;
+		mark_text(w, text, false);
+	}
+	return rc < 0 ? -1 : 0;
+}
+
+static int recode_one(struct store *s, enum pack_class class, const char *update, int64_t id, struct str text, struct err *err)
+{
+	buf_cut(&s->raw, 0);
+	buf_add(&s->raw, text.p, text.n);
+	if (packer_close(s->packer, class, &s->raw, &s->blob, err))
+		return -1;
+	return db_run(s->db, update, DB_ARGS(db_i(id), db_b(s->blob.data, s->blob.len)), err);
+}
+
+/* Rows in pages by id, since a table is not changed under its own cursor. */
+static int recode(struct store *s, enum pack_class class, const char *select, const char *update, struct err *err)
+{
+	int64_t last = 0;
+
+	for (;;) {
+		AUTO(arena_done) struct arena a = { 0 };
+		AUTO(ids_done) struct ids ids = { 0 };
+		struct str texts[RECODE_BATCH];
+		struct db_rows *r;
+		int rc;
+		if (db_query(s->db, select, DB_ARGS(db_i(last), db_i(RECODE_BATCH)), &r, err))
+			return -1;
+		while ((rc = db_next(r, err)) > 0) {
+			size_t n;
+			const void *blob = db_blob(r, 1, &n);
+			rc = packer_open(s->packer, &a, blob, n, &texts[ids.n], err);
+			if (rc)
+				break;
+			ids_add(&ids, db_int(r, 0));
+		}
+		db_end(r);
+		if (rc < 0)
+			return -1;
+		for (size_t i = 0; i < ids.n; i++)
+			if (recode_one(s, class, update, ids.p[i], texts[i], err))
+				return -1;
+		if (!ids.n)
+			return 0;
+		last = ids.p[ids.n - 1];
+	}
+}
+
+int windows_settle(struct store *s, struct windows *w, struct err *err)
+{
+	if (unmark_shared(s, w, "SELECT pack FROM memory", err) ||
+		unmark_shared(s, w, "SELECT pack FROM event WHERE pack IS NOT NULL", err))
+		return -1;
+	if (!w->nforgotten)
+		return 0;
+	log_info("the compression dictionaries held a piece of what was forgotten: writing all texts without them");
+	packer_retire(s->packer);
+	if (recode(s, PACK_MEMORY, "SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2",
+		    "UPDATE memory SET pack = ?2 WHERE id = ?1", err) ||
+		recode(s, PACK_EVENT, "SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id LIMIT ?2",
+			"UPDATE event SET pack = ?2 WHERE id = ?1", err))
+		return -1;
+	return db_run(s->db, "DELETE FROM dictionary", NULL, 0, err);
+}
