@@ -1,10 +1,13 @@
-/* Filling captures: see captures.h. The one rule here is that nothing points into the parsed line. */
+/*
+ * Filling captures: see captures.h. The one rule here is that nothing points into the parsed line.
+ */
 
 #include "agents/captures.h"
 
 #include <string.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 struct captured_event *capture_add(
@@ -19,6 +22,8 @@ void capture_file(struct arena *a, struct captured_event *e, const char *path, b
 {
 	if (!path || !*path || e->nfiles >= CAPTURE_FILES_MAX)
 		return;
+	if (*path != '/' && e->cwd)
+		path = path_clean(a, e->cwd, path);
 	e->writes_files |= is_written;
 	for (size_t i = 0; i < e->nfiles; i++)
 		if (!strcmp(e->files[i], path))
@@ -155,7 +160,8 @@ struct str capture_description(struct arena *a, const json *input)
 		struct str s = str_trim(json_slice(json_get(input, keys[i])));
 		struct str line;
 		if (s.n && str_line(&s, &line) && line.n)
-			return capture_copy(a, (struct str){ line.p, utf8_cut(line.p, line.n, 300) });
+			return capture_copy(
+				a, (struct str){ line.p, utf8_cut(line.p, line.n, 300) });
 	}
 	return (struct str){ "", 0 };
 }

@@ -1,4 +1,7 @@
-/* See chains.h. A line whose parent is unknown is taken to the newest chain: dropped lines in between are common. */
+/*
+ * See chains.h. A line whose parent is unknown is taken to the newest chain: dropped lines in
+ * between are common.
+ */
 
 #include "agents/chains.h"
 

@@ -6,13 +6,14 @@
 #include "base/json.h"
 
 /*
- * Side chains of old Claude Code transcripts, whose lines say only that they are one: which sub-agent a line belongs to is
- * found by following parentUuid. A chain is named by the uuid of its first line. Several chains run at once; the oldest of more than
- * CHAINS_MAX is forgotten. Owned by one reader.
+ * Side chains of old Claude Code transcripts, whose lines say only that they are one: which
+ * sub-agent a line belongs to is found by following parentUuid. A chain is named by the uuid of its
+ * first line. Several chains run at once; the oldest of more than CHAINS_MAX is forgotten. Owned by
+ * one reader.
  */
 
 #define CHAINS_MAX 16
-#define CHAIN_TAIL 8  /* last lines of a chain that a next line may hang on */
+#define CHAIN_TAIL 8 /* last lines of a chain that a next line may hang on */
 #define CHAIN_ID_MAX 48
 
 struct chain {

@@ -1,4 +1,7 @@
-/* Claude Code: its hooks, its answers, where its transcripts lie. The transcripts themselves are in claude_transcript.c. */
+/*
+ * Claude Code: its hooks, its answers, where its transcripts lie. The transcripts themselves are in
+ * claude_transcript.c.
+ */
 
 #include "agents/rows.h"
 
@@ -102,7 +105,10 @@ static void read_stop(struct input *in)
 	in->c->stops_turn = true;
 }
 
-/* The agent that compacts is a sub-agent without a type: its message is the summary, which PostCompact tells. */
+/*
+ * The agent that compacts is a sub-agent without a type: its message is the summary, which
+ * PostCompact tells.
+ */
 static void read_subagent_stop(struct input *in)
 {
 	const char *type = json_str(in->j, "agent_type");
@@ -120,7 +126,8 @@ static void read_before_compaction(struct input *in)
 
 static void read_compaction(struct input *in)
 {
-	struct str text = claude_text_summary(in->a, json_slice(json_get(in->j, "compact_summary")));
+	struct str text =
+		claude_text_summary(in->a, json_slice(json_get(in->j, "compact_summary")));
 	in->c->wants_transcript = true;
 	if (!text.n)
 		return;
@@ -144,7 +151,8 @@ static const struct {
 	{ "PostCompact", read_compaction },
 };
 
-static int claude_hook_read(struct arena *a, const struct spool_header *h, const json *payload, struct capture *ret, struct err *err)
+static int claude_hook_read(struct arena *a, const struct spool_header *h, const json *payload,
+	struct capture *ret, struct err *err)
 {
 	struct input in = { a, h, payload, ret };
 	if (json_type(payload) != JSON_OBJECT)
@@ -157,7 +165,8 @@ static int claude_hook_read(struct arena *a, const struct spool_header *h, const
 	return 0;
 }
 
-static void claude_ask_read(struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
+static void claude_ask_read(
+	struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
 {
 	const struct agent_hook *hook = agent_hook_find(&agent_claude, h->event);
 	struct str text;
@@ -167,8 +176,8 @@ static void claude_ask_read(struct arena *a, const struct spool_header *h, const
 	hook_ask(a, h, payload, ret);
 	if (!ret->agent_session || ret->subagent)
 		return;
-	if (hook->ask == ASK_PROMPT && (!ret->prompt ||
-		claude_text_judge(a, str_of(ret->prompt), &text) != CLAUDE_TEXT_TYPED))
+	if (hook->ask == ASK_PROMPT && (!ret->prompt || claude_text_judge(a, str_of(ret->prompt),
+								&text) != CLAUDE_TEXT_TYPED))
 		return;
 	ret->kind = hook->ask;
 }
@@ -180,7 +189,8 @@ static void claude_answer(const char *event, const char *text, struct buf *out)
 		hook_answer(event, text, CLAUDE_ANSWER_MAX, true, out);
 }
 
-static void claude_transcript_dirs(struct arena *a, const char *user_home, char ***ret_dirs, size_t *ret_n)
+static void claude_transcript_dirs(
+	struct arena *a, const char *user_home, char ***ret_dirs, size_t *ret_n)
 {
 	const char *moved = getenv("CLAUDE_CONFIG_DIR");
 	char **dirs = ARENA_ARRAY(a, char *, 3);

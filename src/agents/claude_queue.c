@@ -32,7 +32,8 @@ static struct queued_prompt *queue_add(struct claude_queue *q, struct str text, 
 	return item;
 }
 
-void claude_queue_operation(struct claude_queue *q, const char *operation, struct str text, int64_t at, uint64_t line)
+void claude_queue_operation(
+	struct claude_queue *q, const char *operation, struct str text, int64_t at, uint64_t line)
 {
 	struct queued_prompt *item;
 	if (!operation)
@@ -97,8 +98,9 @@ void claude_queue_load(struct claude_queue *q, const json *list)
 		struct queued_prompt *item =
 			queue_add(q, json_slice(json_get(j, "text")), json_int(j, "at", 0));
 		item->line = (uint64_t)json_int(j, "line", 0);
-		item->state = state >= QUEUED_WAITING && state <= QUEUED_HANDED ? (enum queued_state)state
-										: QUEUED_WAITING;
+		item->state = state >= QUEUED_WAITING && state <= QUEUED_HANDED
+				      ? (enum queued_state)state
+				      : QUEUED_WAITING;
 	}
 }
 

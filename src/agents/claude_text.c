@@ -1,6 +1,6 @@
 /*
- * Claude Code writes much into the user's role that no person typed. It is known by the words it starts with; the table below
- * holds those of versions 1.0 to 2.1.
+ * Claude Code writes much into the user's role that no person typed. It is known by the words it
+ * starts with; the table below holds those of versions 1.0 to 2.1.
  */
 
 #include "agents/claude_text.h"
@@ -130,7 +130,7 @@ bool claude_text_is_command(struct str text)
 		if (c == ' ' || c == '\n' || c == '\t')
 			return i > 1;
 		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-			(c >= '0' && c <= '9') || c == '_' || c == '-' || c == ':';
+			       (c >= '0' && c <= '9') || c == '_' || c == '-' || c == ':';
 		if (!is_word)
 			return false;
 	}

@@ -1,6 +1,6 @@
 /*
- * One table row per tool that touches files or answers in a shape of its own; everything else falls back to the text that the
- * model saw, or to the response printed as JSON.
+ * One table row per tool that touches files or answers in a shape of its own; everything else falls
+ * back to the text that the model saw, or to the response printed as JSON.
  */
 
 #include "agents/claude_tool.h"
@@ -12,7 +12,15 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-enum tool_shape { SHAPE_OTHER, SHAPE_COMMAND, SHAPE_READ, SHAPE_EDIT, SHAPE_LIST, SHAPE_AGENT, SHAPE_PATCH };
+enum tool_shape {
+	SHAPE_OTHER,
+	SHAPE_COMMAND,
+	SHAPE_READ,
+	SHAPE_EDIT,
+	SHAPE_LIST,
+	SHAPE_AGENT,
+	SHAPE_PATCH
+};
 
 static const struct tool_row {
 	const char *name;
@@ -60,7 +68,8 @@ static struct str tool_patch(const json *input)
 	return json_slice(input);
 }
 
-void claude_tool_call(struct arena *a, struct captured_event *e, const char *name, const json *input)
+void claude_tool_call(
+	struct arena *a, struct captured_event *e, const char *name, const json *input)
 {
 	const struct tool_row *row = tool_row(name);
 	e->tool = arena_str(a, name);
@@ -125,11 +134,13 @@ static struct str join_text(struct arena *a, struct str x, struct str y)
 static void result_command(struct arena *a, struct captured_event *e, const struct claude_result *r)
 {
 	const json *j = r->response;
-	bool is_running = json_str(j, "backgroundTaskId") || json_str(j, "returnCodeInterpretation");
+	bool is_running =
+		json_str(j, "backgroundTaskId") || json_str(j, "returnCodeInterpretation");
 	if (json_bool(j, "isImage", false))
 		e->output = STR("[image]");
 	else
-		e->output = join_text(a, json_slice(json_get(j, "stdout")), json_slice(json_get(j, "stderr")));
+		e->output = join_text(
+			a, json_slice(json_get(j, "stdout")), json_slice(json_get(j, "stderr")));
 	e->exit_code = (int)json_int(j, "exitCode", -1);
 	if (e->exit_code < 0 && !is_running && !r->is_error && !json_bool(j, "is_error", false))
 		e->exit_code = json_get(j, "stdout") ? 0 : -1;
@@ -196,16 +207,19 @@ static void result_other(struct arena *a, struct captured_event *e, const struct
 		e->output = capture_input(a, j, &e->true_size);
 }
 
-static void result_by_shape(struct arena *a, struct captured_event *e, const struct claude_result *r)
+static void result_by_shape(
+	struct arena *a, struct captured_event *e, const struct claude_result *r)
 {
 	enum tool_shape shape = tool_row(e->tool)->shape;
-	if (shape == SHAPE_COMMAND && (json_get(r->response, "stdout") || json_get(r->response, "stderr")))
+	if (shape == SHAPE_COMMAND &&
+		(json_get(r->response, "stdout") || json_get(r->response, "stderr")))
 		result_command(a, e, r);
 	else if (shape == SHAPE_READ && json_get(r->response, "file"))
 		result_read(a, e, r);
 	else if (shape == SHAPE_EDIT && json_type(r->response) == JSON_OBJECT)
 		result_edit(a, e, r);
-	else if (shape == SHAPE_LIST && (json_get(r->response, "filenames") || json_get(r->response, "content")))
+	else if (shape == SHAPE_LIST &&
+		 (json_get(r->response, "filenames") || json_get(r->response, "content")))
 		result_list(a, e, r);
 	else
 		result_other(a, e, r);

@@ -1,7 +1,8 @@
 /*
- * Reads a transcript of Claude Code line by line. One line holds one block of a message (newer) or a whole message (older);
- * a tool call and its result stand on different lines and are told twice, joined by the call's id. A
- * sub-agent's lines stand in its own file or, in old versions, as side chains in the session's.
+ * Reads a transcript of Claude Code line by line. One line holds one block of a message (newer) or
+ * a whole message (older); a tool call and its result stand on different lines and are told twice,
+ * joined by the call's id. A sub-agent's lines stand in its own file or, in old versions, as side
+ * chains in the session's.
  */
 
 #include "agents/claude_transcript.h"
@@ -23,15 +24,18 @@
 
 struct claude_reader {
 	char *path;
-	char *path_session, *path_subagent; /* what the file's place says; NULL for a session's own file */
-	char *session;                      /* last one named */
-	char *prompt;                       /* current prompt id */
+	char *path_session,
+		*path_subagent; /* what the file's place says; NULL for a session's own file */
+	char *session;          /* last one named */
+	char *prompt;           /* current prompt id */
 	char *last_uuid;
 	bool has_custom_title;
 	struct pending pending;
 	struct chains chains;
 	struct claude_queue queue;
-	struct { char *leaf, *text; } summaries[SUMMARIES_MAX]; /* titles waiting for the line they belong to */
+	struct {
+		char *leaf, *text;
+	} summaries[SUMMARIES_MAX]; /* titles waiting for the line they belong to */
 	size_t nsummaries;
 };
 
@@ -83,7 +87,8 @@ static void tell_handed(struct line *l)
 		enum claude_text_kind kind = claude_text_judge(l->a, str_of(item->text), &text);
 		if (kind == CLAUDE_TEXT_TYPED) {
 			struct captured_event *e = line_event(l, EVENT_PROMPT);
-			e->id = arena_printf(l->a, "%s:%llu", l->r->session ? l->r->session : "queue",
+			e->id = arena_printf(l->a, "%s:%llu",
+				l->r->session ? l->r->session : "queue",
 				(unsigned long long)item->line);
 			e->at = item->at;
 			e->parent_id = NULL;
@@ -138,7 +143,8 @@ static void tell_result(struct line *l, const json *block, bool is_only)
 		.response = is_only ? json_get(l->j, "toolUseResult") : NULL,
 		.content = json_get(block, "content"),
 		.is_error = json_bool(block, "is_error", false),
-		.is_denied = json_str(l->j, "toolDenialKind") || (decision && !strcmp(decision, "reject")),
+		.is_denied = json_str(l->j, "toolDenialKind") ||
+			     (decision && !strcmp(decision, "reject")),
 	};
 	struct captured_event *e = line_event(l, EVENT_TOOL);
 	e->tool_use_id = arena_str(l->a, id);
@@ -168,10 +174,22 @@ static size_t tell_results(struct line *l, const json *content)
 	return n;
 }
 
+/* A text that a turn without a prompt id begins with: typed, or a slash command. */
+static bool starts_turn(struct line *l, struct str text)
+{
+	struct str useful;
+	if (json_bool(l->j, "isCompactSummary", false))
+		return false;
+	enum claude_text_kind kind = claude_text_judge(l->a, text, &useful);
+	return kind == CLAUDE_TEXT_TYPED ||
+	       (kind == CLAUDE_TEXT_META && useful.n && useful.p[0] == '/');
+}
+
 static void read_user(struct line *l)
 {
 	const json *message = json_get(l->j, "message");
-	const json *content = json_type(message) == JSON_STRING ? message : json_get(message, "content");
+	const json *content =
+		json_type(message) == JSON_STRING ? message : json_get(message, "content");
 	struct str text = capture_content(l->a, content);
 	const char *prompt = json_str(l->j, "promptId");
 	bool is_meta = json_bool(l->j, "isMeta", false);
@@ -183,8 +201,7 @@ static void read_user(struct line *l)
 	size_t results = tell_results(l, content);
 	if (!text.n)
 		return;
-	if (!prompt && !results && !is_meta && !l->subagent &&
-		!json_bool(l->j, "isCompactSummary", false))
+	if (!prompt && !results && !is_meta && !l->subagent && starts_turn(l, text))
 		set_str(&l->r->prompt, NULL);
 	tell_prompt(l, text, is_meta);
 }
@@ -213,7 +230,8 @@ static void tell_call(struct line *l, const json *block, size_t nth)
 static void read_assistant(struct line *l)
 {
 	const json *message = json_get(l->j, "message");
-	const json *content = json_type(message) == JSON_STRING ? message : json_get(message, "content");
+	const json *content =
+		json_type(message) == JSON_STRING ? message : json_get(message, "content");
 	const char *model = capture_word(l->a, message, "model");
 	tell_handed(l);
 	bool is_synthetic = model && !strcmp(model, "<synthetic>");
@@ -238,7 +256,10 @@ static void read_assistant(struct line *l)
 		l->c->session.model = model;
 }
 
-/* A prompt typed while the agent worked, handed to the running turn. Everything else in attachments is the program's. */
+/*
+ * A prompt typed while the agent worked, handed to the running turn. Everything else in attachments
+ * is the program's.
+ */
 static void read_attachment(struct line *l)
 {
 	const json *attachment = json_get(l->j, "attachment");
@@ -260,8 +281,9 @@ static void set_title(struct line *l, const char *title)
 {
 	struct str s = str_trim(str_of(title));
 	if (s.n)
-		l->c->session.title =
-			capture_copy(l->a, (struct str){ s.p, utf8_cut(s.p, s.n, CAPTURE_TITLE_MAX) }).p;
+		l->c->session.title = capture_copy(
+			l->a, (struct str){ s.p, utf8_cut(s.p, s.n, CAPTURE_TITLE_MAX) })
+					      .p;
 }
 
 static void read_custom_title(struct line *l)
@@ -290,7 +312,8 @@ static void read_summary(struct line *l)
 	if (r->nsummaries == SUMMARIES_MAX)
 		return;
 	r->summaries[r->nsummaries].leaf = mem_strdup(leaf);
-	r->summaries[r->nsummaries++].text = mem_dup(text, utf8_cut(text, strlen(text), CAPTURE_TITLE_MAX));
+	r->summaries[r->nsummaries++].text =
+		mem_dup(text, utf8_cut(text, strlen(text), CAPTURE_TITLE_MAX));
 }
 
 static void match_summary(struct line *l)
@@ -390,7 +413,8 @@ static const char *name_session(struct line *l)
 	return arena_dup(l->a, base, str_ends(base, ".jsonl") ? n - 6 : n);
 }
 
-int claude_reader_line(struct transcript_reader *reader, struct arena *a, const json *j, uint64_t n, struct capture *ret, struct err *err)
+int claude_reader_line(struct transcript_reader *reader, struct arena *a, const json *j, uint64_t n,
+	struct capture *ret, struct err *err)
 {
 	struct claude_reader *r = (struct claude_reader *)reader;
 	struct line l = { .r = r, .a = a, .j = j, .n = n, .c = ret };
@@ -522,10 +546,10 @@ int claude_transcript_recognise(const char *path, const char *head, size_t len)
 		return 0;
 	struct str h = { head, len };
 	bool is_placed = strstr(path, "/.claude/") || strstr(path, "/subagents/agent-") ||
-		strstr(path, "/projects/-");
+			 strstr(path, "/projects/-");
 	if (head_is_claude(head, len))
 		return is_placed ? 95 : 80;
 	bool is_alike = str_find(h, STR("\"message\"")) && str_find(h, STR("\"role\"")) &&
-		str_find(h, STR("\"user\"")) && !str_find(h, STR("\"payload\""));
+			str_find(h, STR("\"user\"")) && !str_find(h, STR("\"payload\""));
 	return is_placed ? 50 : is_alike ? 30 : 0;
 }

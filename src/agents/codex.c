@@ -1,4 +1,7 @@
-/* Codex CLI: its hooks, its answers, where its rollouts lie. The rollouts themselves are in codex_rollout.c. */
+/*
+ * Codex CLI: its hooks, its answers, where its rollouts lie. The rollouts themselves are in
+ * codex_rollout.c.
+ */
 
 #include <string.h>
 
@@ -102,7 +105,8 @@ static const struct {
 	{ "PostCompact", read_compaction },
 };
 
-static int codex_hook_read(struct arena *a, const struct spool_header *h, const json *payload, struct capture *ret, struct err *err)
+static int codex_hook_read(struct arena *a, const struct spool_header *h, const json *payload,
+	struct capture *ret, struct err *err)
 {
 	struct input in = { a, h, payload, ret };
 	if (json_type(payload) != JSON_OBJECT)
@@ -116,7 +120,8 @@ static int codex_hook_read(struct arena *a, const struct spool_header *h, const 
 	return 0;
 }
 
-static void codex_ask_read(struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
+static void codex_ask_read(
+	struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
 {
 	const struct agent_hook *hook = agent_hook_find(&agent_codex, h->event);
 	*ret = (struct ask){ .kind = ASK_NONE };
@@ -125,12 +130,16 @@ static void codex_ask_read(struct arena *a, const struct spool_header *h, const 
 	hook_ask(a, h, payload, ret);
 	if (!ret->agent_session || ret->subagent)
 		return;
-	if (hook->ask == ASK_PROMPT && (!ret->prompt || codex_text_is_injected(str_of(ret->prompt))))
+	if (hook->ask == ASK_PROMPT &&
+		(!ret->prompt || codex_text_is_injected(str_of(ret->prompt))))
 		return;
 	ret->kind = hook->ask;
 }
 
-/* One key that Codex does not know voids the whole answer: these two members are all that is ever written. */
+/*
+ * One key that Codex does not know voids the whole answer: these two members are all that is ever
+ * written.
+ */
 static void codex_answer(const char *event, const char *text, struct buf *out)
 {
 	const struct agent_hook *hook = agent_hook_find(&agent_codex, event);
@@ -138,7 +147,8 @@ static void codex_answer(const char *event, const char *text, struct buf *out)
 		hook_answer(event, text, CODEX_ANSWER_MAX, false, out);
 }
 
-static void codex_transcript_dirs(struct arena *a, const char *user_home, char ***ret_dirs, size_t *ret_n)
+static void codex_transcript_dirs(
+	struct arena *a, const char *user_home, char ***ret_dirs, size_t *ret_n)
 {
 	const char *moved = getenv("CODEX_HOME");
 	char **dirs = ARENA_ARRAY(a, char *, 4);

@@ -1,8 +1,9 @@
 /*
- * Reads a rollout of Codex CLI, 0.1 to 0.171. The same message can stand in it in three styles: as an event (user_message,
- * agent_message), as an item (item_completed) and as a part of the model's input or output (response_item). The third also holds
- * instructions and notes that nobody typed, so it counts only in files that have neither of the others; and a text is
- * told once when two styles tell it.
+ * Reads a rollout of Codex CLI, 0.1 to 0.171. The same message can stand in it in three styles: as
+ * an event (user_message, agent_message), as an item (item_completed) and as a part of the model's
+ * input or output (response_item). The third also holds instructions and notes that nobody typed,
+ * so it counts only in files that have neither of the others; and a text is told once when two
+ * styles tell it.
  */
 
 #include "agents/codex_rollout.h"
@@ -23,15 +24,16 @@ enum style { STYLE_NONE, STYLE_EVENT, STYLE_ITEM, STYLE_RESPONSE };
 struct told {
 	uint64_t hash;
 	enum style style;
-	int64_t count;       /* in this turn, for ids */
-	bool has_better;     /* the file tells such messages as events or items */
+	int64_t count;   /* in this turn, for ids */
+	bool has_better; /* the file tells such messages as events or items */
 };
 
 struct codex_reader {
-	char *path, *thread, *session, *subagent, *parent, *cwd, *branch, *model, *turn, *own_turn, *reply_id;
-	char *held, *held_id;  /* a prompt in response style that waits for a better telling */
+	char *path, *thread, *session, *subagent, *parent, *cwd, *branch, *model, *turn, *own_turn,
+		*reply_id;
+	char *held, *held_id; /* a prompt in response style that waits for a better telling */
 	int64_t held_at, first_at, last_total, compactions;
-	bool is_known, is_headless, has_records;
+	bool is_known, is_headless, has_records, has_items;
 	struct told prompts, replies;
 	struct token_use tokens; /* not yet given to an event */
 	char *usage_id;
@@ -138,10 +140,16 @@ static void tell_reply(struct line *l, struct str text, const char *id, enum sty
 	text = str_trim(text);
 	if (!text.n || was_told(&l->r->replies, text, style))
 		return;
+	struct codex_reader *r = l->r;
+	/* The ids of a server that was started anew begin anew. */
+	bool is_again = id && r->reply_id && r->own_turn && r->replies.count == 1 &&
+			!strcmp(r->reply_id, id);
 	struct captured_event *e = line_event(l, EVENT_REPLY);
-	e->id = id ? arena_str(l->a, id) : line_id(l, "r", l->r->replies.count);
+	e->id = is_again ? arena_printf(l->a, "%s:%s", r->own_turn, id)
+		: id     ? arena_str(l->a, id)
+			 : line_id(l, "r", r->replies.count);
 	e->text = capture_copy(l->a, text);
-	set_str(&l->r->reply_id, e->id);
+	set_str(&r->reply_id, e->id);
 }
 
 static void drop_held(struct codex_reader *r)
@@ -167,7 +175,7 @@ static void hold_prompt(struct line *l, struct str text)
 {
 	struct codex_reader *r = l->r;
 	tell_held(l);
-	if (r->prompts.has_better || codex_text_is_injected(text))
+	if (r->prompts.has_better || r->has_items || codex_text_is_injected(text))
 		return;
 	r->held = mem_dup(text.p, text.n);
 	set_str(&r->held_id, json_str(l->p, "id"));
@@ -182,7 +190,7 @@ static void read_message(struct line *l)
 		return;
 	if (!strcmp(role, "user")) {
 		hold_prompt(l, text);
-	} else if (!strcmp(role, "assistant") && !l->r->replies.has_better) {
+	} else if (!strcmp(role, "assistant") && !l->r->replies.has_better && !l->r->has_items) {
 		tell_held(l);
 		tell_reply(l, text, json_str(l->p, "id"), STYLE_RESPONSE);
 	}
@@ -234,7 +242,10 @@ static void read_call(struct line *l)
 	pending_add(&l->r->pending, e);
 }
 
-/* A call that waited for a process: its exit code and the rest of its output belong to the call that started it. */
+/*
+ * A call that waited for a process: its exit code and the rest of its output belong to the call
+ * that started it.
+ */
 static void read_poll_output(struct line *l, struct pending_call *poll)
 {
 	struct captured_event end = { .exit_code = -1 };
@@ -300,6 +311,7 @@ static void read_item(struct line *l)
 	const char *type = json_str(item, "type"), *id = json_str(item, "id");
 	if (!type)
 		return;
+	l->r->has_items = true;
 	if (!strcmp(type, "UserMessage")) {
 		drop_held(l->r);
 		tell_prompt(l, capture_content(l->a, json_get(item, "content")), id, STYLE_ITEM);
@@ -348,8 +360,10 @@ static void add_tokens(struct line *l, const json *usage, const char *id)
 	t->cache_read += cached;
 	t->cache_write += json_int(usage, "cache_write_input_tokens", 0);
 	t->output += json_int(usage, "output_tokens", 0);
-	set_str(&l->r->usage_id, id ? id : arena_printf(l->a, "%s:u%llu",
-		l->r->thread ? l->r->thread : path_base(l->r->path), (unsigned long long)l->n));
+	set_str(&l->r->usage_id, id ? id
+				    : arena_printf(l->a, "%s:u%llu",
+					      l->r->thread ? l->r->thread : path_base(l->r->path),
+					      (unsigned long long)l->n));
 }
 
 static void read_usage_record(struct line *l)
@@ -387,7 +401,15 @@ static void read_compacted(struct line *l)
 	tell_held(l);
 	struct captured_event *e = line_event(l, EVENT_COMPACTION);
 	e->id = line_id(l, "c", ++l->r->compactions);
-	e->text = capture_copy(l->a, str_trim(json_slice(json_get(l->p, "message"))));
+	static const char frame[] = "own analysis:\n";
+	struct str text = json_slice(json_get(l->p, "message"));
+	const char *at =
+		codex_text_is_injected(text) ? str_find(text, STR("own analysis:\n")) : NULL;
+	if (at) {
+		at += sizeof(frame) - 1;
+		text = (struct str){ at, (size_t)(text.p + text.n - at) };
+	}
+	e->text = capture_copy(l->a, str_trim(text));
 	e->is_meta = true;
 }
 
@@ -395,7 +417,8 @@ static void read_name(struct line *l)
 {
 	const char *name = json_str(l->p, "thread_name");
 	if (name && *name && !l->r->subagent)
-		l->c->session.title = arena_dup(l->a, name, utf8_cut(name, strlen(name), CAPTURE_TITLE_MAX));
+		l->c->session.title =
+			arena_dup(l->a, name, utf8_cut(name, strlen(name), CAPTURE_TITLE_MAX));
 }
 
 static const char *parent_thread(const json *meta)
@@ -429,7 +452,8 @@ static void read_meta(struct line *l)
 	set_if(&r->branch, json_get(l->p, "git"), "branch");
 	set_if(&r->model, l->p, "model");
 	r->is_headless = !r->subagent && ((source && !strcmp(source, "exec")) ||
-		(origin && !strcmp(origin, "codex_exec")) || json_get(json_get(l->p, "source"), "subagent"));
+						 (origin && !strcmp(origin, "codex_exec")) ||
+						 json_get(json_get(l->p, "source"), "subagent"));
 	r->first_at = time ? clock_parse_iso(time) : l->at;
 }
 
@@ -465,10 +489,10 @@ static const struct line_type {
 };
 
 static const char *const unwanted_types[] = { "world_state", "inter_agent_communication_metadata" };
-static const char *const unwanted_payloads[] = { "reasoning", "agent_reasoning", "agent_reasoning_raw_content",
-	"agent_reasoning_delta", "agent_message_delta", "ghost_snapshot", "tool_search_output",
-	"image_generation_end", "image_generation_call", "exec_command_output_delta", "exec_command_begin",
-	"codex/event/raw_item" };
+static const char *const unwanted_payloads[] = { "reasoning", "agent_reasoning",
+	"agent_reasoning_raw_content", "agent_reasoning_delta", "agent_message_delta",
+	"ghost_snapshot", "tool_search_output", "image_generation_end", "image_generation_call",
+	"exec_command_output_delta", "exec_command_begin", "codex/event/raw_item" };
 
 static bool is_among(struct str s, const char *const *words, size_t n)
 {
@@ -485,7 +509,7 @@ bool codex_line_is_wanted(const char *line, size_t len)
 		is_among(type, unwanted_payloads, ARRAY_LEN(unwanted_payloads)))
 		return false;
 	return !line_look(line, len, "type", NULL, &type) ||
-		!is_among(type, unwanted_types, ARRAY_LEN(unwanted_types));
+	       !is_among(type, unwanted_types, ARRAY_LEN(unwanted_types));
 }
 
 /* Rollouts before 0.50: a header without a type, then bare items without times. */
@@ -549,7 +573,8 @@ static void line_session(struct line *l)
 	s->is_headless = r->is_headless;
 }
 
-int codex_reader_line(struct transcript_reader *reader, struct arena *a, const json *j, uint64_t n, struct capture *ret, struct err *err)
+int codex_reader_line(struct transcript_reader *reader, struct arena *a, const json *j, uint64_t n,
+	struct capture *ret, struct err *err)
 {
 	struct codex_reader *r = (struct codex_reader *)reader;
 	struct line l = { .r = r, .a = a, .j = j, .n = n, .c = ret };
@@ -618,10 +643,12 @@ static void reader_load(struct codex_reader *r, const json *j)
 	r->is_known = json_bool(j, "known", false);
 	r->is_headless = json_bool(j, "headless", false);
 	r->has_records = json_bool(j, "records", false);
+	r->has_items = json_bool(j, "items", false);
 	told_load(&r->prompts, json_get(j, "prompts"));
 	told_load(&r->replies, json_get(j, "replies"));
-	r->tokens = (struct token_use){ json_value_int(json_at(t, 0), 0), json_value_int(json_at(t, 1), 0),
-		json_value_int(json_at(t, 2), 0), json_value_int(json_at(t, 3), 0) };
+	r->tokens = (struct token_use){ json_value_int(json_at(t, 0), 0),
+		json_value_int(json_at(t, 1), 0), json_value_int(json_at(t, 2), 0),
+		json_value_int(json_at(t, 3), 0) };
 	pending_load(&r->pending, json_get(j, "pending"));
 }
 
@@ -655,6 +682,7 @@ void codex_reader_save(const struct transcript_reader *reader, struct buf *out)
 	jw_bool(&w, "known", r->is_known);
 	jw_bool(&w, "headless", r->is_headless);
 	jw_bool(&w, "records", r->has_records);
+	jw_bool(&w, "items", r->has_items);
 	told_print(&r->prompts, &w, "prompts");
 	told_print(&r->replies, &w, "replies");
 	jw_array(&w, "tokens");
@@ -681,8 +709,8 @@ void codex_reader_free(struct transcript_reader *reader)
 
 int codex_transcript_recognise(const char *path, const char *head, size_t len)
 {
-	static const char *const marks[] = { "\"session_meta\"", "\"response_item\"", "\"event_msg\"",
-		"\"turn_context\"" };
+	static const char *const marks[] = { "\"session_meta\"", "\"response_item\"",
+		"\"event_msg\"", "\"turn_context\"" };
 	const char *base = path_base(path);
 	struct str h = { head, len };
 	bool is_named = str_starts(base, "rollout-") || strstr(path, "/.codex/");

@@ -1,6 +1,7 @@
 /*
- * Codex tells a command three times: the model's call, the program's own record (exit code, whole output, diffs) and the text
- * that the model saw, with a header of a few lines. Each is read here into the same event.
+ * Codex tells a command three times: the model's call, the program's own record (exit code, whole
+ * output, diffs) and the text that the model saw, with a header of a few lines. Each is read here
+ * into the same event.
  */
 
 #include "agents/codex_tool.h"
@@ -32,11 +33,12 @@ static bool any_begins(struct str s, const char *const *starts, size_t n)
 bool codex_text_is_injected(struct str text)
 {
 	static const char *const starts[] = { "# AGENTS.md instructions", "<environment_context>",
-		"<user_instructions>", "<INSTRUCTIONS>", "<permissions instructions>", "<turn_aborted>",
-		"<skill>", "<subagent_notification>", "<user_shell_command>", "<hook_prompt",
-		"<collaboration_mode>", "<apps_instructions>", "<plugins_instructions>",
-		"<skills_instructions>", "<goal_context>", "<user_action>", "<ide_context>",
-		"<personality_spec>", "<model_switch>", "<memory_tool", "<recommended_plugins>",
+		"<user_instructions>", "<INSTRUCTIONS>", "<permissions instructions>",
+		"<turn_aborted>", "<skill>", "<subagent_notification>", "<user_shell_command>",
+		"<hook_prompt", "<collaboration_mode>", "<apps_instructions>",
+		"<plugins_instructions>", "<skills_instructions>", "<goal_context>",
+		"<user_action>", "<ide_context>", "<personality_spec>", "<model_switch>",
+		"<memory_tool", "<recommended_plugins>",
 		"Another language model started to solve this problem" };
 	return any_begins(str_trim(text), starts, ARRAY_LEN(starts));
 }
@@ -60,7 +62,8 @@ static struct str command_text(struct arena *a, const json *command)
 	return capture_copy(a, (struct str){ buf_cstr(&b), b.len });
 }
 
-static void set_input(struct arena *a, struct captured_event *e, const char *key, struct str text)
+static void set_input(struct arena *a, struct captured_event *e, const char *key, struct str text,
+	const char *folder)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 	struct jw w = { .out = &b };
@@ -70,38 +73,44 @@ static void set_input(struct arena *a, struct captured_event *e, const char *key
 	}
 	jw_object(&w, NULL);
 	jw_slice(&w, key, text);
+	if (folder && *folder && (!e->cwd || strcmp(folder, e->cwd)))
+		jw_str(&w, "workdir", folder);
 	jw_end(&w, '}');
 	e->input = capture_copy(a, (struct str){ buf_cstr(&b), b.len });
 }
 
-/* Files of a patch are relative to the working folder; the program's own record names them absolutely. */
-static void patch_files(struct arena *a, struct captured_event *e, struct str patch)
+/* Files that a patch names are relative to the folder the call runs in. */
+static void call_files(
+	struct arena *a, struct captured_event *e, struct str patch, const char *folder)
 {
-	struct captured_event named = { 0 };
-	diff_patch_files(a, patch, &named);
-	for (size_t i = 0; i < named.nfiles; i++)
-		capture_file(a, e, e->cwd ? path_clean(a, e->cwd, named.files[i]) : named.files[i], true);
+	const char *cwd = e->cwd;
+	if (folder && *folder)
+		e->cwd = cwd ? path_clean(a, cwd, folder) : folder;
+	diff_patch_files(a, patch, e);
+	e->cwd = cwd;
 }
 
-static void call_shell(struct arena *a, struct captured_event *e, struct str command)
+static void call_shell(
+	struct arena *a, struct captured_event *e, struct str command, const char *folder)
 {
 	e->tool = "Bash";
-	set_input(a, e, "command", command);
+	set_input(a, e, "command", command, folder);
 	if (str_find(command, STR("apply_patch")))
-		patch_files(a, e, command);
+		call_files(a, e, command, folder);
 }
 
-static void call_patch(struct arena *a, struct captured_event *e, struct str patch)
+static void call_patch(
+	struct arena *a, struct captured_event *e, struct str patch, const char *folder)
 {
 	e->tool = "apply_patch";
-	set_input(a, e, "command", patch);
-	patch_files(a, e, patch);
+	set_input(a, e, "command", patch, NULL);
+	call_files(a, e, patch, folder);
 }
 
 static bool is_shell(const char *name)
 {
-	static const char *const names[] = { "exec_command", "shell", "shell_command", "Bash", "container.exec",
-		"unified_exec", "local_shell" };
+	static const char *const names[] = { "exec_command", "shell", "shell_command", "Bash",
+		"container.exec", "unified_exec", "local_shell" };
 	for (size_t i = 0; i < ARRAY_LEN(names); i++)
 		if (!strcmp(names[i], name))
 			return true;
@@ -121,21 +130,21 @@ static const json *any_member(const json *j, const char *const *keys, size_t n)
 
 static const char *const command_keys[] = { "command", "cmd", "input", "patch" };
 
-static void call_named(struct arena *a, struct captured_event *e, const char *name, const json *arguments)
+static void call_named(
+	struct arena *a, struct captured_event *e, const char *name, const json *arguments)
 {
-	const json *command = json_type(arguments) == JSON_STRING
-		? arguments
-		: any_member(arguments, command_keys, ARRAY_LEN(command_keys));
+	const json *command =
+		json_type(arguments) == JSON_STRING
+			? arguments
+			: any_member(arguments, command_keys, ARRAY_LEN(command_keys));
 	const char *folder = json_str(arguments, "workdir");
 	const char *first = json_value_str(json_at(command, 0));
-	if (folder && *folder)
-		e->cwd = e->cwd ? path_clean(a, e->cwd, folder) : arena_str(a, folder);
 	if (!strcmp(name, "apply_patch")) {
-		call_patch(a, e, command_text(a, command));
+		call_patch(a, e, command_text(a, command), folder);
 	} else if (is_shell(name) && first && !strcmp(first, "apply_patch")) {
-		call_patch(a, e, capture_text(a, json_at(command, 1)));
+		call_patch(a, e, capture_text(a, json_at(command, 1)), folder);
 	} else if (is_shell(name)) {
-		call_shell(a, e, command_text(a, command));
+		call_shell(a, e, command_text(a, command), folder);
 	} else {
 		e->tool = arena_str(a, name);
 		e->input = capture_input(a, arguments, &e->true_size);
@@ -170,7 +179,8 @@ bool codex_call_is_stdin(const json *payload, int64_t *ret_process, bool *ret_is
 	const char *name = json_str(payload, "name");
 	struct str text = json_slice(json_get(payload, "arguments"));
 	json *j = NULL;
-	if (!name || strcmp(name, "write_stdin") || json_parse(text.n ? text.p : "", text.n, &j, NULL))
+	if (!name || strcmp(name, "write_stdin") ||
+		json_parse(text.n ? text.p : "", text.n, &j, NULL))
 		return false;
 	*ret_process = json_int(j, "session_id", 0);
 	*ret_is_poll = !json_slice(json_get(j, "chars")).n;
@@ -196,21 +206,29 @@ static int number_after(struct str s, const char *mark)
 	return at == from ? -1 : n;
 }
 
-/* Results that were refused, and those that failed without an exit code, by how their text starts. */
-static const char *const refused_starts[] = { "exec command rejected by user", "patch rejected by user",
-	"rejected by user", "Command blocked by", "user rejected", "exec_command failed: Rejected" };
+/*
+ * Results that were refused, and those that failed without an exit code, by how their text starts.
+ */
+static const char *const refused_starts[] = { "exec command rejected by user",
+	"patch rejected by user", "rejected by user", "Command blocked by", "user rejected",
+	"exec_command failed: Rejected" };
 static const char *const failed_starts[] = { "apply_patch verification failed",
-	"unsupported custom tool call", "unsupported call", "execution error", "exec_command failed",
-	"write_stdin failed", "failed to ", "tool call error", "error: ", "Error: ", "aborted" };
+	"unsupported custom tool call", "unsupported call", "execution error",
+	"exec_command failed", "write_stdin failed", "failed to ", "tool call error",
+	"error: ", "Error: ", "aborted" };
 
-/* Takes the header off an output and reads exit code and status. Returns the number of the process while it still runs. */
+/*
+ * Takes the header off an output and reads exit code and status. Returns the number of the process
+ * while it still runs.
+ */
 static int64_t read_output(struct arena *a, struct captured_event *e, struct str s)
 {
 	static const char *const heads[] = { "Chunk ID: ", "Exit code: ", "Wall time: ",
 		"Process exited with code ", "Total output lines: ", "Session ID: " };
 	struct str head = { s.p, MIN(s.n, (size_t)OUTPUT_HEAD_MAX) };
 	int process = 0;
-	const char *mark = any_begins(s, heads, ARRAY_LEN(heads)) ? str_find(head, STR("\nOutput:")) : NULL;
+	const char *mark =
+		any_begins(s, heads, ARRAY_LEN(heads)) ? str_find(head, STR("\nOutput:")) : NULL;
 	if (mark) {
 		head.n = (size_t)(mark - s.p);
 		e->exit_code = number_after(head, "exited with code ");
@@ -266,8 +284,8 @@ static void item_status(struct captured_event *e, const json *item)
 	static const struct {
 		const char *word;
 		enum event_status status;
-	} words[] = { { "completed", STATUS_OK }, { "failed", STATUS_FAILED }, { "declined", STATUS_DENIED },
-		{ "rejected", STATUS_DENIED } };
+	} words[] = { { "completed", STATUS_OK }, { "failed", STATUS_FAILED },
+		{ "declined", STATUS_DENIED }, { "rejected", STATUS_DENIED } };
 	const char *word = json_str(item, "status");
 	for (size_t i = 0; word && i < ARRAY_LEN(words); i++)
 		if (!strcmp(words[i].word, word))
@@ -294,10 +312,8 @@ static void item_command(struct arena *a, struct captured_event *e, const json *
 	const char *folder = json_str(item, "cwd");
 	if (folder && str_starts(folder, "file://"))
 		folder += 7;
-	if (folder && *folder == '/')
-		e->cwd = arena_str(a, folder);
 	if (!e->tool)
-		call_shell(a, e, command_text(a, json_get(item, "command")));
+		call_shell(a, e, command_text(a, json_get(item, "command")), folder);
 	e->exit_code = (int)json_int(item, "exit_code", -1);
 	e->output = item_streams(a, item);
 	if (e->exit_code >= 0)
@@ -327,7 +343,8 @@ static void item_mcp(struct arena *a, struct captured_event *e, const json *item
 	const json *ok = json_get(result, "Ok") ? json_get(result, "Ok") : result;
 	const char *failure = json_str(result, "Err");
 	if (!e->tool) {
-		e->tool = arena_printf(a, "mcp__%s__%s", json_str(call, "server") ? json_str(call, "server") : "",
+		e->tool = arena_printf(a, "mcp__%s__%s",
+			json_str(call, "server") ? json_str(call, "server") : "",
 			json_str(call, "tool") ? json_str(call, "tool") : "");
 		e->input = capture_input(a, json_get(call, "arguments"), &e->true_size);
 	}
@@ -338,7 +355,8 @@ static void item_mcp(struct arena *a, struct captured_event *e, const json *item
 	if (failure)
 		e->output = str_of(arena_str(a, failure));
 	else if (!e->output.n)
-		e->output = capture_copy(a, json_slice(json_get(json_get(item, "error"), "message")));
+		e->output =
+			capture_copy(a, json_slice(json_get(json_get(item, "error"), "message")));
 	if (failure || json_bool(ok, "isError", false))
 		e->status = STATUS_FAILED;
 	else if (e->status == STATUS_UNKNOWN && ok)
@@ -349,7 +367,7 @@ static void item_search(struct arena *a, struct captured_event *e, const json *i
 {
 	if (!e->tool) {
 		e->tool = "WebSearch";
-		set_input(a, e, "query", json_slice(json_get(item, "query")));
+		set_input(a, e, "query", json_slice(json_get(item, "query")), NULL);
 	}
 	e->text = capture_description(a, item);
 	e->status = STATUS_OK;
@@ -398,11 +416,13 @@ void codex_item(struct arena *a, struct captured_event *e, const json *item)
 		row->read(a, e, item);
 }
 
-void codex_hook_response(struct arena *a, struct captured_event *e, const json *input, const json *response)
+void codex_hook_response(
+	struct arena *a, struct captured_event *e, const json *input, const json *response)
 {
 	codex_output(a, e, response);
 	if (json_bool(response, "isError", false))
 		e->status = STATUS_FAILED;
 	if (!strcmp(e->tool, "apply_patch") && e->status == STATUS_OK)
-		e->diff = diff_of_patch(a, command_text(a, any_member(input, command_keys, ARRAY_LEN(command_keys))));
+		e->diff = diff_of_patch(a,
+			command_text(a, any_member(input, command_keys, ARRAY_LEN(command_keys))));
 }

@@ -1,4 +1,7 @@
-/* Diffs as agents tell them; see diff.h. Every builder goes through diff_line, which keeps the ceiling. */
+/*
+ * Diffs as agents tell them; see diff.h. Every builder goes through diff_line, which keeps the
+ * ceiling.
+ */
 
 #include "agents/diff.h"
 
@@ -213,7 +216,9 @@ static void change_add(struct changes *c, char mark, struct str line)
 	c->new_at += mark != '-';
 }
 
-/* How many lines of l, from `at` on, stand before one equal to this; SIZE_MAX when there is none. */
+/*
+ * How many lines of l, from `at` on, stand before one equal to this; SIZE_MAX when there is none.
+ */
 static size_t lines_until(const struct lines *l, size_t at, struct str line)
 {
 	for (size_t i = at; i < l->n; i++)
@@ -222,7 +227,10 @@ static size_t lines_until(const struct lines *l, size_t at, struct str line)
 	return SIZE_MAX;
 }
 
-/* Our edits put in or take out whole stretches, so the nearer way back to equal lines is the right one. */
+/*
+ * Our edits put in or take out whole stretches, so the nearer way back to equal lines is the right
+ * one.
+ */
 static void changes_find(struct changes *c, const struct lines *a, const struct lines *b)
 {
 	size_t i = 0, j = 0;
@@ -276,7 +284,8 @@ void diff_texts(const char *path, struct str before, struct str after, struct bu
 	lines_split(&a, before);
 	lines_split(&b, after);
 	changes_find(&c, &a, &b);
-	buf_printf(out, "--- %s\n+++ %s\n", before.n ? path : "/dev/null", after.n ? path : "/dev/null");
+	buf_printf(out, "--- %s\n+++ %s\n", before.n ? path : "/dev/null",
+		after.n ? path : "/dev/null");
 	for (size_t i = 0; i < c.n; i++) {
 		if (c.items[i].mark == ' ')
 			continue;

@@ -1,6 +1,6 @@
 /*
- * Factory droid: its transcripts, one line per message with Claude's blocks in it. Its hooks have Claude's shape, but it is not wired
- * yet: only what its hooks would send is read.
+ * Factory droid: its transcripts, one line per message with Claude's blocks in it. Its hooks have
+ * Claude's shape, but it is not wired yet: only what its hooks would send is read.
  */
 
 #include <string.h>
@@ -97,7 +97,8 @@ static void tell_call(struct line *l, const json *block, size_t nth)
 static void find_failure(struct captured_event *e)
 {
 	static const char mark[] = "(exit code: ";
-	const char *at = str_find((struct str){ e->output.p, MIN(e->output.n, (size_t)200) }, STR("(exit code: "));
+	const char *at = str_find(
+		(struct str){ e->output.p, MIN(e->output.n, (size_t)200) }, STR("(exit code: "));
 	if (!at)
 		return;
 	e->exit_code = (int)strtol(at + sizeof(mark) - 1, NULL, 10);
@@ -168,7 +169,8 @@ static void line_session(struct line *l)
 	s->transcript_path = arena_str(l->a, r->path);
 }
 
-static int factory_reader_line(struct transcript_reader *reader, struct arena *a, const json *j, uint64_t n, struct capture *ret, struct err *err)
+static int factory_reader_line(struct transcript_reader *reader, struct arena *a, const json *j,
+	uint64_t n, struct capture *ret, struct err *err)
 {
 	struct factory_reader *r = (struct factory_reader *)reader;
 	struct line l = { .r = r, .a = a, .j = j, .n = n, .c = ret };
@@ -256,7 +258,8 @@ static bool factory_line_is_wanted(const char *line, size_t len)
 	return str_is(type, "message") || str_is(type, "session_start");
 }
 
-static int factory_hook_read(struct arena *a, const struct spool_header *h, const json *payload, struct capture *ret, struct err *err)
+static int factory_hook_read(struct arena *a, const struct spool_header *h, const json *payload,
+	struct capture *ret, struct err *err)
 {
 	if (agent_claude.hook_read(a, h, payload, ret, err))
 		return -1;
@@ -273,7 +276,8 @@ static void factory_dirs(struct arena *a, const char *user_home, char ***ret_dir
 	*ret_dirs = dirs;
 }
 
-static void factory_ask_read(struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
+static void factory_ask_read(
+	struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
 {
 	agent_claude.ask_read(a, h, payload, ret);
 }

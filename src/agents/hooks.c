@@ -6,7 +6,8 @@
 
 #include "agents/captures.h"
 
-bool hook_session(struct arena *a, const struct spool_header *h, const json *payload, enum agent_id agent, struct capture *c)
+bool hook_session(struct arena *a, const struct spool_header *h, const json *payload,
+	enum agent_id agent, struct capture *c)
 {
 	struct captured_session *s = &c->session;
 	s->agent = agent;
@@ -20,7 +21,8 @@ bool hook_session(struct arena *a, const struct spool_header *h, const json *pay
 	return s->agent_session != NULL;
 }
 
-struct captured_event *hook_event(struct arena *a, const struct spool_header *h, const json *payload, struct capture *c, enum event_kind kind)
+struct captured_event *hook_event(struct arena *a, const struct spool_header *h,
+	const json *payload, struct capture *c, enum event_kind kind)
 {
 	struct captured_event *e = capture_add(a, c, kind, SOURCE_HOOK);
 	e->at = h->at;
@@ -29,7 +31,8 @@ struct captured_event *hook_event(struct arena *a, const struct spool_header *h,
 	return e;
 }
 
-void hook_start(struct arena *a, const struct spool_header *h, const json *payload, struct capture *c)
+void hook_start(
+	struct arena *a, const struct spool_header *h, const json *payload, struct capture *c)
 {
 	const char *source = json_str(payload, "source");
 	struct captured_event *e = hook_event(a, h, payload, c, EVENT_START);
@@ -50,7 +53,8 @@ void hook_end(struct arena *a, const struct spool_header *h, const json *payload
 	c->wants_transcript = true;
 }
 
-void hook_reply(struct arena *a, const struct spool_header *h, const json *payload, struct capture *c)
+void hook_reply(
+	struct arena *a, const struct spool_header *h, const json *payload, struct capture *c)
 {
 	struct str text = str_trim(json_slice(json_get(payload, "last_assistant_message")));
 	if (text.n)

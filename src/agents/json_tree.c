@@ -1,4 +1,7 @@
-/* A strict parser that keeps positions instead of values, and the two edits on top of it. See json_tree.h. */
+/*
+ * A strict parser that keeps positions instead of values, and the two edits on top of it. See
+ * json_tree.h.
+ */
 
 #include "agents/json_tree.h"
 
@@ -204,7 +207,10 @@ struct jnode *jnode_get(const struct jnode *object, const char *key)
 	return NULL;
 }
 
-/* White space between the beginning of the line and this place; false when something else stands there. */
+/*
+ * White space between the beginning of the line and this place; false when something else stands
+ * there.
+ */
 static bool indent_at(struct str text, size_t at, struct str *ret)
 {
 	size_t from = at;
@@ -263,7 +269,8 @@ static void lay_break(struct buf *out, const struct json_style *s, const char *i
 }
 
 /* Lays out compact JSON: a line per member, or all on one line with a space behind ':' and ','. */
-static void lay_out(struct buf *out, const char *value, const struct json_style *s, const char *indent)
+static void lay_out(
+	struct buf *out, const char *value, const struct json_style *s, const char *indent)
 {
 	int level = 0;
 	bool in_string = false;
@@ -302,7 +309,8 @@ const char *json_literal(struct arena *a, const char *s)
 	return arena_dup(a, b.data, b.len);
 }
 
-static struct str replaced(struct arena *a, struct str text, size_t from, size_t to, const struct buf *with)
+static struct str replaced(
+	struct arena *a, struct str text, size_t from, size_t to, const struct buf *with)
 {
 	struct buf b = { 0 };
 	buf_add(&b, text.p, from);
@@ -313,14 +321,16 @@ static struct str replaced(struct arena *a, struct str text, size_t from, size_t
 	return ret;
 }
 
-static void put_item(struct arena *a, struct buf *out, const char *key, const char *value, const struct json_style *s, const char *indent)
+static void put_item(struct arena *a, struct buf *out, const char *key, const char *value,
+	const struct json_style *s, const char *indent)
 {
 	if (key)
 		buf_printf(out, "%s: ", json_literal(a, key));
 	lay_out(out, value, s, indent);
 }
 
-struct str jnode_insert(struct arena *a, struct str text, const struct jnode *root, const struct jnode *parent, const char *key, const char *value)
+struct str jnode_insert(struct arena *a, struct str text, const struct jnode *root,
+	const struct jnode *parent, const char *key, const char *value)
 {
 	struct json_style s = json_style_of(a, text, root);
 	struct str indent;
@@ -349,7 +359,8 @@ struct str jnode_insert(struct arena *a, struct str text, const struct jnode *ro
 	return replaced(a, text, parent->start, parent->end, &b);
 }
 
-struct str jnode_remove(struct arena *a, struct str text, const struct jnode *parent, const struct jnode *child)
+struct str jnode_remove(
+	struct arena *a, struct str text, const struct jnode *parent, const struct jnode *child)
 {
 	struct buf nothing = { 0 };
 	size_t from = parent->start + 1, to = parent->end - 1;

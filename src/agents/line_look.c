@@ -1,4 +1,7 @@
-/* A walk over the top members of an object; nested values are skipped by counting brackets. See line_look.h. */
+/*
+ * A walk over the top members of an object; nested values are skipped by counting brackets. See
+ * line_look.h.
+ */
 
 #include "agents/line_look.h"
 

@@ -14,7 +14,8 @@
 
 static void read_entry(struct arena *a, const json *j, struct manifest *m)
 {
-	const char *agent = json_str(j, "agent"), *path = json_str(j, "path"), *after = json_str(j, "after");
+	const char *agent = json_str(j, "agent"), *path = json_str(j, "path"),
+		   *after = json_str(j, "after");
 	const json *created = json_get(j, "created"), *before = json_get(j, "before");
 	if (!agent || !path || !after)
 		return;
@@ -30,7 +31,8 @@ static void read_entry(struct arena *a, const json *j, struct manifest *m)
 	e->created = ARENA_ARRAY(a, const char *, json_len(created) + 1);
 	for (size_t i = 0; i < json_len(created); i++)
 		if (json_value_str(json_at(created, i)))
-			e->created[e->ncreated++] = arena_str(a, json_value_str(json_at(created, i)));
+			e->created[e->ncreated++] =
+				arena_str(a, json_value_str(json_at(created, i)));
 }
 
 void manifest_read(struct arena *a, const char *path, struct manifest *ret)
@@ -94,8 +96,9 @@ int manifest_write(const struct manifest *m, const char *path, struct err *err)
 	struct jw w = { .out = &b };
 	if (!m->n)
 		return unlink(path) && errno != ENOENT
-			? err_set(err, ERR_IO, "cannot remove '%s': %s", path, strerror(errno))
-			: 0;
+			       ? err_set(err, ERR_IO, "cannot remove '%s': %s", path,
+					 strerror(errno))
+			       : 0;
 	jw_object(&w, NULL);
 	jw_int(&w, "version", MANIFEST_VERSION);
 	jw_array(&w, "edits");
@@ -104,7 +107,9 @@ int manifest_write(const struct manifest *m, const char *path, struct err *err)
 	jw_end(&w, ']');
 	jw_end(&w, '}');
 	buf_char(&b, '\n');
-	int rc = file_mkdirs(path_parent(&a, path), 0700, err) ? -1 : file_write(path, b.data, b.len, 0600, err);
+	int rc = file_mkdirs(path_parent(&a, path), 0700, err)
+			 ? -1
+			 : file_write(path, b.data, b.len, 0600, err);
 	arena_done(&a);
 	return rc;
 }

@@ -10,20 +10,22 @@
 #include "base/str.h"
 
 /*
- * The manifest: what installing changed, so that uninstalling gives back the very bytes. One entry per (agent, file). A file
- * that is missing or damaged is an empty manifest: our entries are then still known by their shape.
+ * The manifest: what installing changed, so that uninstalling gives back the very bytes. One entry
+ * per (agent, file). A file that is missing or damaged is an empty manifest: our entries are then
+ * still known by their shape.
  */
 
 #define MANIFEST_MAX (64u << 20)
-#define MANIFEST_BEFORE_MAX (1u << 20) /* bytes kept of a file; of a larger one only our entries can be taken out */
+/* bytes kept of a file; of a larger one only our entries can be taken out */
+#define MANIFEST_BEFORE_MAX (1u << 20)
 #define MANIFEST_ENTRIES_MAX 32
 
 struct manifest_entry {
 	const char *agent, *path;
-	bool existed;            /* the file was there */
-	struct str before;       /* its bytes; p NULL when they were not kept */
-	const char *after;       /* SHA-256 of what we left */
-	const char **created;    /* members that we made */
+	bool existed;         /* the file was there */
+	struct str before;    /* its bytes; p NULL when they were not kept */
+	const char *after;    /* SHA-256 of what we left */
+	const char **created; /* members that we made */
 	size_t ncreated;
 };
 
@@ -33,7 +35,8 @@ struct manifest {
 };
 
 void manifest_read(struct arena *a, const char *path, struct manifest *ret);
-struct manifest_entry *manifest_find(struct manifest *m, const char *agent, const char *path); /* NULL when absent */
+/* NULL when absent */
+struct manifest_entry *manifest_find(struct manifest *m, const char *agent, const char *path);
 /* The entry of this file, made when it is absent; NULL when there are too many. */
 struct manifest_entry *manifest_add(struct manifest *m, const char *agent, const char *path);
 void manifest_remove(struct manifest *m, struct manifest_entry *e);

@@ -11,14 +11,15 @@
 #include "model/capture.h"
 
 /*
- * Tool calls that a transcript has started and not answered yet. A call is told twice: when it is made, with unknown status, and
- * again with its result; this keeps what the second telling needs from the first. At most PENDING_MAX calls are
- * remembered; the oldest goes first, and its result is then told without the call's name. Owned by one reader.
+ * Tool calls that a transcript has started and not answered yet. A call is told twice: when it is
+ * made, with unknown status, and again with its result; this keeps what the second telling needs
+ * from the first. At most PENDING_MAX calls are remembered; the oldest goes first, and its result
+ * is then told without the call's name. Owned by one reader.
  */
 
 #define PENDING_MAX 128
-#define PENDING_FILES_MAX 20     /* files remembered per call */
-#define PENDING_PATH_MAX 1024    /* longer paths are not remembered */
+#define PENDING_FILES_MAX 20  /* files remembered per call */
+#define PENDING_PATH_MAX 1024 /* longer paths are not remembered */
 
 struct pending_call {
 	char *id, *name, *uuid; /* heap; id is never NULL */
@@ -26,9 +27,14 @@ struct pending_call {
 	size_t nfiles;
 	int64_t at;
 	bool writes_files;
-	bool is_told;           /* the result was told already, by a better line */
-	int64_t process;        /* Codex: number of the process that runs on behind the call, or that the call waits for; else 0 */
-	bool is_poll;           /* waits for a process that another call started; is no event of its own */
+	bool is_told; /* the result was told already, by a better line */
+	/*
+	 * Codex: number of the process that runs on behind the call, or that the call waits for;
+	 * else 0
+	 */
+	int64_t process;
+	/* waits for a process that another call started; is no event of its own */
+	bool is_poll;
 };
 
 struct pending {
@@ -39,7 +45,8 @@ struct pending {
 /* Remembers the call of an event just made (its tool_use_id, tool, id, files, time). */
 void pending_add(struct pending *p, const struct captured_event *e);
 struct pending_call *pending_find(struct pending *p, const char *id); /* NULL when unknown */
-struct pending_call *pending_of_process(struct pending *p, int64_t process); /* the call that started it */
+/* the call that started it */
+struct pending_call *pending_of_process(struct pending *p, int64_t process);
 /* Remembers a call that only waits for a process. */
 void pending_poll(struct pending *p, const char *id, int64_t process);
 /* Gives the event of a result what its call said. */

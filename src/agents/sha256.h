@@ -3,7 +3,10 @@
 
 #include <stddef.h>
 
-/* SHA-256 (FIPS 180-4), for the hashes by which Codex trusts a hook and for knowing our own edits again. */
+/*
+ * SHA-256 (FIPS 180-4), for the hashes by which Codex trusts a hook and for knowing our own edits
+ * again.
+ */
 
 #define SHA256_HEX 65 /* with NUL */
 

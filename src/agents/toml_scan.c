@@ -110,13 +110,16 @@ static int skip_value(struct scan *s)
 	}
 }
 
-/* The escapes that occur in keys; others are kept as they are, which only makes the key unlike ours. */
+/*
+ * The escapes that occur in keys; others are kept as they are, which only makes the key unlike
+ * ours.
+ */
 static const char *unquote(struct arena *a, struct str raw, bool is_literal)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 	for (size_t i = 0; i < raw.n; i++) {
 		bool is_escape = !is_literal && raw.p[i] == '\\' && i + 1 < raw.n &&
-			(raw.p[i + 1] == '"' || raw.p[i + 1] == '\\');
+				 (raw.p[i + 1] == '"' || raw.p[i + 1] == '\\');
 		buf_char(&b, raw.p[is_escape ? ++i : i]);
 	}
 	return arena_dup(a, buf_cstr(&b), b.len);
@@ -129,7 +132,8 @@ static int read_part(struct scan *s, const char **ret)
 		bool is_literal = peek(s) == '\'';
 		if (skip_string(s))
 			return -1;
-		*ret = unquote(s->a, (struct str){ s->text.p + from + 1, s->at - from - 2 }, is_literal);
+		*ret = unquote(
+			s->a, (struct str){ s->text.p + from + 1, s->at - from - 2 }, is_literal);
 		return 0;
 	}
 	while (isalnum(peek(s)) || peek(s) == '_' || peek(s) == '-' || peek(s) >= 0x80)
@@ -218,7 +222,8 @@ int toml_scan(struct arena *a, struct str text, struct toml_doc *ret, struct err
 		if (peek(&s) < 0)
 			break;
 		struct toml_item item = { .start = s.at };
-		while (item.start > 0 && (text.p[item.start - 1] == ' ' || text.p[item.start - 1] == '\t'))
+		while (item.start > 0 &&
+			(text.p[item.start - 1] == ' ' || text.p[item.start - 1] == '\t'))
 			item.start--;
 		if (peek(&s) == '[' ? read_header(&s, &item) : read_key(&s, &item))
 			return err_set(err, ERR_USAGE, "line %zu: %s", line_of(&s), s.problem);

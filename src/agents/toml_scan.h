@@ -9,19 +9,21 @@
 #include "base/str.h"
 
 /*
- * Where the tables and keys of a TOML text stand (toml.io, 1.0): enough to find, add and take out whole tables without
- * touching anything else. Values are not read, only skipped: strings of all four kinds, arrays and inline tables over lines.
+ * Where the tables and keys of a TOML text stand (toml.io, 1.0): enough to find, add and take out
+ * whole tables without touching anything else. Values are not read, only skipped: strings of all
+ * four kinds, arrays and inline tables over lines.
  */
 
 #define TOML_PATH_MAX 16 /* parts of a key */
 
 struct toml_item {
-	bool is_table;              /* a header; else a key with its value */
-	bool is_list;               /* [[header]] */
+	bool is_table;                   /* a header; else a key with its value */
+	bool is_list;                    /* [[header]] */
 	const char *path[TOML_PATH_MAX]; /* whole path, of the table and the key */
 	size_t npath;
-	size_t start, end;          /* the line or lines in the text, with the line's end; of a table: its header only */
-	struct str value;           /* keys: raw text of the value */
+	/* the line or lines in the text, with the line's end; of a table: its header only */
+	size_t start, end;
+	struct str value; /* keys: raw text of the value */
 };
 
 struct toml_doc {

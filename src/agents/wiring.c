@@ -1,6 +1,7 @@
 /*
- * What installing changes, as a plan, and the doing of it. The texts themselves are made in wiring_json.c and wiring_toml.c; here are
- * the agents' files, the manifest, and the care for what can be in the way of writing.
+ * What installing changes, as a plan, and the doing of it. The texts themselves are made in
+ * wiring_json.c and wiring_toml.c; here are the agents' files, the manifest, and the care for what
+ * can be in the way of writing.
  */
 
 #include "agents/wiring.h"
@@ -23,21 +24,21 @@ typedef int wire_function(struct wire_text *w, struct str text, struct str *ret,
 
 /* One configuration file of an agent. */
 struct target {
-	const char *name;    /* below the agent's folder */
-	const char *beside;  /* where it lies when the folder was not moved by the variable; NULL: in the folder too */
+	const char *name;   /* below the agent's folder */
+	const char *beside; /* below the home, when the folder was not moved; NULL: in the folder */
 	wire_function *in, *out;
 	const char *in_what, *out_what; /* %zu: how many entries */
-	bool needs_hooks;    /* Codex: looks at hooks.json, which is the target before it */
+	bool needs_hooks; /* Codex: looks at hooks.json, which is the target before it */
 };
 
 #define TARGETS_MAX 2
 struct wired_agent {
 	const struct agent *agent;
-	const char *variable;  /* that moves the folder */
-	const char *folder;    /* below the user's home */
-	const char *program;   /* on PATH */
+	const char *variable; /* that moves the folder */
+	const char *folder;   /* below the user's home */
+	const char *program;  /* on PATH */
 	struct target targets[TARGETS_MAX];
-	const char *in_note, *out_note;
+	const char *note; /* for the person, after installing */
 };
 
 static const struct wired_agent wired_agents[] = {
@@ -52,7 +53,7 @@ static const struct wired_agent wired_agents[] = {
 			{ ".claude.json", ".claude.json", wire_servers_in, wire_servers_out,
 				"register the MCP server", "take out the MCP server", false },
 		},
-		.in_note = "Sessions of Claude Code that are open now must be started again to be captured.",
+		.note = "Sessions of Claude Code that are open now must be started again to be captured.",
 	},
 	{
 		.agent = &agent_codex,
@@ -65,8 +66,8 @@ static const struct wired_agent wired_agents[] = {
 			{ "config.toml", NULL, wire_toml_in, wire_toml_out, "register the MCP server",
 				"take out the MCP server", true },
 		},
-		.in_note = "Codex skips new hooks until you review them once: open codex, type /hooks and "
-			   "trust those of remanence (`remanence install codex --trust` does it for you).",
+		.note = "Codex skips new hooks until you review them once: open codex, type /hooks and "
+		"trust those of remanence (`remanence install codex --trust` does it for you).",
 	},
 };
 
@@ -86,7 +87,8 @@ static const char *agent_folder(struct wiring_context *c, const struct wired_age
 	return c->user_home ? path_join(c->arena, c->user_home, w->folder) : NULL;
 }
 
-static const char *target_path(struct wiring_context *c, const struct wired_agent *w, const struct target *t)
+static const char *target_path(
+	struct wiring_context *c, const struct wired_agent *w, const struct target *t)
 {
 	const char *moved = getenv(w->variable);
 	bool is_moved = moved && *moved;
@@ -111,10 +113,12 @@ void wiring_find(struct wiring_context *c, struct wiring **ret, size_t *ret_n)
 		const struct wired_agent *w = &wired_agents[i];
 		const char *folder = agent_folder(c, w);
 		list[i] = (struct wiring){ .agent = w->agent->name, .title = w->agent->title };
-		list[i].is_found = (folder && file_is_dir(folder)) || is_on_path(c->arena, w->program);
+		list[i].is_found =
+			(folder && file_is_dir(folder)) || is_on_path(c->arena, w->program);
 		if (!list[i].is_found)
-			list[i].why_not = arena_printf(c->arena, "there is no folder %s and no '%s' on PATH",
-				folder ? folder : w->folder, w->program);
+			list[i].why_not =
+				arena_printf(c->arena, "there is no folder %s and no '%s' on PATH",
+					folder ? folder : w->folder, w->program);
 	}
 	*ret = list;
 	*ret_n = ARRAY_LEN(wired_agents);
@@ -135,7 +139,8 @@ static void config_read(struct arena *a, const char *path, struct config_file *r
 	*ret = (struct config_file){ .text = { "", 0 } };
 	if (stat(path, &st)) {
 		if (errno != ENOENT)
-			ret->problem = arena_printf(a, "%s cannot be read: %s", path, strerror(errno));
+			ret->problem =
+				arena_printf(a, "%s cannot be read: %s", path, strerror(errno));
 		return;
 	}
 	ret->exists = true;
@@ -148,13 +153,19 @@ static void config_read(struct arena *a, const char *path, struct config_file *r
 	buf_done(&b);
 }
 
-/* Why a changed text could not be written there; NULL when it can. Mode bits count even for root, who has set them for a reason. */
+/*
+ * Why a changed text could not be written there; NULL when it can. Mode bits count even for root,
+ * who has set them for a reason.
+ */
 static const char *config_blocked(struct arena *a, const char *path)
 {
 	struct stat st;
 	const char *dir = path_parent(a, path);
 	if (!stat(path, &st) && (!(st.st_mode & 0222) || access(path, W_OK)))
-		return arena_printf(a, "%s is read-only: make it writable, or add by hand what `remanence install --dry-run` shows", path);
+		return arena_printf(a,
+			"%s is read-only: make it writable, or add by hand what `remanence install "
+			"--dry-run` shows",
+			path);
 	while (!file_exists(dir) && strcmp(dir, "/"))
 		dir = path_parent(a, dir);
 	if (!file_is_dir(dir))
@@ -178,7 +189,8 @@ struct planning {
 	const struct target *t;
 	struct manifest *manifest;
 	struct config_file file;
-	struct str hooks;      /* text of the target before this one: after installing, or before taking out */
+	struct str
+		hooks; /* text of the target before this one: after installing, or before taking out */
 	const char *hooks_path;
 };
 
@@ -194,7 +206,8 @@ static struct wire_text wire_of(const struct planning *p, const struct manifest_
 	return w;
 }
 
-static void edit_set(struct wiring_edit *e, const struct config_file *file, struct str after, bool is_gone)
+static void edit_set(
+	struct wiring_edit *e, const struct config_file *file, struct str after, bool is_gone)
 {
 	e->before = file->exists ? file->text.p : NULL;
 	e->before_len = file->exists ? file->text.n : 0;
@@ -213,7 +226,9 @@ static void plan_in(struct planning *p, struct wiring_edit *e)
 		return;
 	}
 	edit_set(e, &p->file, after, false);
-	e->what = strstr(p->t->in_what, "%zu") ? arena_printf(p->c->arena, "add %zu hooks", w.changes) : p->t->in_what;
+	e->what = strstr(p->t->in_what, "%zu")
+			  ? arena_printf(p->c->arena, "add %zu hooks", w.changes)
+			  : p->t->in_what;
 	if (p->t->needs_hooks && p->c->trust && w.changes > 1)
 		e->what = arena_printf(p->c->arena, "register the MCP server, trust our hooks");
 }
@@ -240,7 +255,8 @@ static void plan_out(struct planning *p, struct wiring_edit *e)
 	if (is_unchanged && m->existed && m->before.p)
 		after = m->before;
 	edit_set(e, &p->file, after, is_gone || !p->file.exists);
-	e->what = strstr(p->t->out_what, "%zu") ? arena_printf(a, "take out %zu hooks", w.changes) : p->t->out_what;
+	e->what = strstr(p->t->out_what, "%zu") ? arena_printf(a, "take out %zu hooks", w.changes)
+						: p->t->out_what;
 	if (is_gone)
 		e->what = "remove the file, which we had made";
 }
@@ -260,19 +276,25 @@ static void plan_target(struct planning *p, bool is_removal, struct wiring_edit 
 	p->hooks_path = e->path;
 }
 
-int wiring_plan(struct wiring_context *c, const char *agent, bool is_removal, struct wiring_plan *ret, struct err *err)
+int wiring_plan(struct wiring_context *c, const char *agent, bool is_removal,
+	struct wiring_plan *ret, struct err *err)
 {
 	const struct wired_agent *w = wired_find(agent);
 	struct manifest manifest;
 	if (!w)
-		return err_set(err, ERR_NOT_FOUND, "'%s' is no agent that can be wired", agent ? agent : "");
+		return err_set(err, ERR_NOT_FOUND, "'%s' is no agent that can be wired",
+			agent ? agent : "");
 	if (!c->user_home || c->user_home[0] != '/')
-		return err_set(err, ERR_USAGE, "HOME is not set, so the configuration of %s cannot be found", w->agent->title);
+		return err_set(err, ERR_USAGE,
+			"HOME is not set, so the configuration of %s cannot be found",
+			w->agent->title);
 	if (!is_removal && (!c->executable || c->executable[0] != '/'))
-		return err_set(err, ERR_USAGE, "the path of remanence must be absolute to be written into hooks");
+		return err_set(err, ERR_USAGE,
+			"the path of remanence must be absolute to be written into hooks");
 	manifest_read(c->arena, c->manifest, &manifest);
 	struct planning p = { .c = c, .w = w, .manifest = &manifest };
-	*ret = (struct wiring_plan){ .edits = ARENA_ARRAY(c->arena, struct wiring_edit, TARGETS_MAX) };
+	*ret = (struct wiring_plan){ .edits = ARENA_ARRAY(
+					     c->arena, struct wiring_edit, TARGETS_MAX) };
 	bool is_changing = false;
 	for (size_t i = 0; i < TARGETS_MAX && w->targets[i].name; i++) {
 		struct wiring_edit *e = &ret->edits[ret->n++];
@@ -284,10 +306,9 @@ int wiring_plan(struct wiring_context *c, const char *agent, bool is_removal, st
 			e->what = is_removal ? "take out the hooks" : "add the hooks";
 		is_changing |= !e->is_noop && !e->problem;
 	}
-	const char *note = is_removal ? w->out_note : w->in_note;
-	if (note && is_changing && !(w->targets[1].needs_hooks && c->trust)) {
+	if (w->note && !is_removal && is_changing && !(w->targets[1].needs_hooks && c->trust)) {
 		ret->notes = ARENA_ARRAY(c->arena, const char *, 1);
-		ret->notes[ret->nnotes++] = note;
+		ret->notes[ret->nnotes++] = w->note;
 	}
 	return 0;
 }
@@ -302,7 +323,8 @@ static void created_by(struct arena *a, const struct wiring_edit *e, struct mani
 	size_t n = 0;
 	for (; n < m->ncreated; n++)
 		list[n] = m->created[n];
-	if (!str_ends(e->path, ".json") || jnode_parse(a, (struct str){ e->after, e->after_len }, &after, NULL))
+	if (!str_ends(e->path, ".json") ||
+		jnode_parse(a, (struct str){ e->after, e->after_len }, &after, NULL))
 		return;
 	if (str_trim(old).n)
 		jnode_parse(a, old, &before, NULL);
@@ -321,10 +343,12 @@ static void created_by(struct arena *a, const struct wiring_edit *e, struct mani
 }
 
 /*
- * What the manifest must say once this edit is done. Installing over our own untouched installation keeps the first bytes; over one
- * that was edited since, the bytes to give back are the present ones without our entries.
+ * What the manifest must say once this edit is done. Installing over our own untouched installation
+ * keeps the first bytes; over one that was edited since, the bytes to give back are the present
+ * ones without our entries.
  */
-static int manifest_note(struct wiring_context *c, const struct wired_agent *w, size_t nth, const struct wiring_edit *e, struct manifest *m)
+static int manifest_note(struct wiring_context *c, const struct wired_agent *w, size_t nth,
+	const struct wiring_edit *e, struct manifest *m)
 {
 	struct arena *a = c->arena;
 	struct str before = { e->before, e->before_len };
@@ -345,8 +369,8 @@ static int manifest_note(struct wiring_context *c, const struct wired_agent *w, 
 	if (!is_ours) {
 		entry->existed = existed;
 		entry->before = existed && before.n <= MANIFEST_BEFORE_MAX
-			? (struct str){ before.n ? before.p : "", before.n }
-			: (struct str){ 0 };
+					? (struct str){ before.n ? before.p : "", before.n }
+					: (struct str){ 0 };
 	}
 	entry->after = text_hash(a, (struct str){ e->after, e->after_len });
 	return 0;
@@ -360,7 +384,9 @@ static int write_edit(struct wiring_context *c, struct wiring_edit *e, struct er
 	if (now.exists != (e->before != NULL) || !str_eq(now.text, before))
 		return err_set(err, ERR_BUSY, "%s was changed meanwhile: run it again", e->path);
 	if (!e->after)
-		return unlink(e->path) ? err_set(err, ERR_IO, "cannot remove %s: %s", e->path, strerror(errno)) : 0;
+		return unlink(e->path) ? err_set(err, ERR_IO, "cannot remove %s: %s", e->path,
+						 strerror(errno))
+				       : 0;
 	if (!e->before && file_mkdirs(path_parent(c->arena, e->path), 0700, err))
 		return -1;
 	return file_write(e->path, e->after, e->after_len, 0600, err);
@@ -379,12 +405,14 @@ static int apply_edits(struct wiring_context *c, struct wiring_plan *plan)
 	return failed;
 }
 
-int wiring_apply(struct wiring_context *c, const char *agent, bool is_removal, struct wiring_plan *plan, struct err *err)
+int wiring_apply(struct wiring_context *c, const char *agent, bool is_removal,
+	struct wiring_plan *plan, struct err *err)
 {
 	const struct wired_agent *w = wired_find(agent);
 	struct manifest manifest;
 	if (!w)
-		return err_set(err, ERR_NOT_FOUND, "'%s' is no agent that can be wired", agent ? agent : "");
+		return err_set(err, ERR_NOT_FOUND, "'%s' is no agent that can be wired",
+			agent ? agent : "");
 	manifest_read(c->arena, c->manifest, &manifest);
 	for (size_t i = 0; i < plan->n && !is_removal; i++)
 		if (!plan->edits[i].problem && !plan->edits[i].is_noop)

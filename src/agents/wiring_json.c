@@ -1,4 +1,7 @@
-/* Our entries in JSON configurations: hooks of Claude Code and Codex, and MCP servers of Claude Code. */
+/*
+ * Our entries in JSON configurations: hooks of Claude Code and Codex, and MCP servers of Claude
+ * Code.
+ */
 
 #include <stdio.h>
 #include <string.h>
@@ -24,12 +27,14 @@ static const char *shell_quote(struct arena *a, const char *s)
 	return arena_dup(a, b.data, b.len);
 }
 
-const char *wire_hook_command(struct arena *a, const struct wiring_context *c, const char *agent, const char *event)
+const char *wire_hook_command(
+	struct arena *a, const struct wiring_context *c, const char *agent, const char *event)
 {
-	const char *home = c->data_home
-		? arena_printf(a, "REMANENCE_HOME=%s ", shell_quote(a, c->data_home))
-		: "";
-	return arena_printf(a, "%s%s hook %s %s", home, shell_quote(a, c->executable), agent, event);
+	const char *home =
+		c->data_home ? arena_printf(a, "REMANENCE_HOME=%s ", shell_quote(a, c->data_home))
+			     : "";
+	return arena_printf(
+		a, "%s%s hook %s %s", home, shell_quote(a, c->executable), agent, event);
 }
 
 bool wire_is_our_command(const char *command)
@@ -70,13 +75,15 @@ static int doc_open(struct doc *d, struct wire_text *w, struct str text, struct 
 	return doc_parse(d, err);
 }
 
-static int doc_insert(struct doc *d, const struct jnode *parent, const char *key, const char *value, struct err *err)
+static int doc_insert(struct doc *d, const struct jnode *parent, const char *key, const char *value,
+	struct err *err)
 {
 	d->text = jnode_insert(d->w->a, d->text, d->root, parent, key, value);
 	return doc_parse(d, err);
 }
 
-static int doc_remove(struct doc *d, const struct jnode *parent, const struct jnode *child, struct err *err)
+static int doc_remove(
+	struct doc *d, const struct jnode *parent, const struct jnode *child, struct err *err)
 {
 	d->text = jnode_remove(d->w->a, d->text, parent, child);
 	return doc_parse(d, err);
@@ -95,24 +102,31 @@ static const char *handler_command(const struct jnode *handler)
 	return command && command->type == JNODE_STRING ? command->value : NULL;
 }
 
-static bool is_wanted_handler(struct doc *d, const struct jnode *group, const struct jnode *handler, const struct agent_hook *hook)
+static bool is_wanted_handler(struct doc *d, const struct jnode *group, const struct jnode *handler,
+	const struct agent_hook *hook)
 {
-	const struct jnode *timeout = jnode_get(handler, "timeout"), *matcher = jnode_get(group, "matcher");
+	const struct jnode *timeout = jnode_get(handler, "timeout"),
+			   *matcher = jnode_get(group, "matcher");
 	const char *command = wire_hook_command(d->w->a, d->w->c, d->w->agent->name, hook->event);
 	char number[24] = "";
 	if (timeout)
-		snprintf(number, sizeof(number), "%.*s", (int)(timeout->end - timeout->start), d->text.p + timeout->start);
+		snprintf(number, sizeof(number), "%.*s", (int)(timeout->end - timeout->start),
+			d->text.p + timeout->start);
 	return !strcmp(handler_command(handler), command) && hook->timeout_s == atoi(number) &&
-		!jnode_get(handler, "async") &&
-		(hook->matcher ? matcher && matcher->value && !strcmp(matcher->value, hook->matcher) : !matcher);
+	       !jnode_get(handler, "async") &&
+	       (hook->matcher ? matcher && matcher->value && !strcmp(matcher->value, hook->matcher)
+			      : !matcher);
 }
 
-/* Finds one of our handlers that is not what it should be (`wanted` NULL: any), with its parents. */
+/*
+ * Finds one of our handlers that is not what it should be (`wanted` NULL: any), with its parents.
+ */
 struct found {
 	struct jnode *list, *group, *handlers, *handler;
 };
 
-static bool find_in_list(struct doc *d, struct jnode *list, const struct agent_hook *hook, struct found *ret)
+static bool find_in_list(
+	struct doc *d, struct jnode *list, const struct agent_hook *hook, struct found *ret)
 {
 	bool has_wanted = false;
 	for (struct jnode *group = list->first; group; group = group->next) {
@@ -135,7 +149,8 @@ static bool find_ours(struct doc *d, const struct agent *keep_for, struct found 
 {
 	struct jnode *hooks = jnode_get(d->root, "hooks");
 	for (struct jnode *list = hooks ? hooks->first : NULL; list; list = list->next) {
-		const struct agent_hook *hook = keep_for ? agent_hook_find(keep_for, list->key) : NULL;
+		const struct agent_hook *hook =
+			keep_for ? agent_hook_find(keep_for, list->key) : NULL;
 		if (list->type == JNODE_ARRAY && find_in_list(d, list, hook, ret))
 			return true;
 	}
@@ -157,7 +172,8 @@ static int take_out(struct doc *d, const struct agent *keep_for, struct err *err
 	while (find_ours(d, keep_for, &f)) {
 		bool is_alone = f.handlers->n == 1;
 		d->w->changes++;
-		if (is_alone ? doc_remove(d, f.list, f.group, err) : doc_remove(d, f.handlers, f.handler, err))
+		if (is_alone ? doc_remove(d, f.list, f.group, err)
+			     : doc_remove(d, f.handlers, f.handler, err))
 			return -1;
 	}
 	return 0;
@@ -288,8 +304,8 @@ static bool is_wanted_server(const struct wire_text *w, const struct jnode *serv
 	const struct jnode *args = jnode_get(server, "args");
 	const struct jnode *home = jnode_get(jnode_get(server, "env"), "REMANENCE_HOME");
 	return is_string(jnode_get(server, "command"), w->c->executable) && args && args->n == 1 &&
-		is_string(args->first, "mcp") &&
-		(w->c->data_home ? is_string(home, w->c->data_home) : !home);
+	       is_string(args->first, "mcp") &&
+	       (w->c->data_home ? is_string(home, w->c->data_home) : !home);
 }
 
 int wire_servers_in(struct wire_text *w, struct str text, struct str *ret, struct err *err)
@@ -310,7 +326,8 @@ int wire_servers_in(struct wire_text *w, struct str text, struct str *ret, struc
 		return -1;
 	servers = jnode_get(d.root, "mcpServers");
 	const char *whole = arena_printf(w->a, "{\"%s\":%s}", SERVER_NAME, value);
-	if (servers ? doc_insert(&d, servers, SERVER_NAME, value, err) : doc_insert(&d, d.root, "mcpServers", whole, err))
+	if (servers ? doc_insert(&d, servers, SERVER_NAME, value, err)
+		    : doc_insert(&d, d.root, "mcpServers", whole, err))
 		return -1;
 	*ret = d.text;
 	return 0;
@@ -322,7 +339,8 @@ int wire_servers_out(struct wire_text *w, struct str text, struct str *ret, stru
 	*ret = text;
 	if (doc_open(&d, w, text, err))
 		return -1;
-	struct jnode *servers = jnode_get(d.root, "mcpServers"), *ours = jnode_get(servers, SERVER_NAME);
+	struct jnode *servers = jnode_get(d.root, "mcpServers"),
+		     *ours = jnode_get(servers, SERVER_NAME);
 	if (!ours)
 		return 0;
 	w->changes = 1;

@@ -1,6 +1,6 @@
 /*
- * Our entries in Codex's config.toml: the MCP server, and on request the trust entries of our hooks. Whole tables are appended
- * or taken out; whatever else stands there is never touched.
+ * Our entries in Codex's config.toml: the MCP server, and on request the trust entries of our
+ * hooks. Whole tables are appended or taken out; whatever else stands there is never touched.
  */
 
 #include <ctype.h>
@@ -71,7 +71,8 @@ static struct str server_table(struct wire_text *w, const char *newline)
 	table_line(&t, arena_printf(w->a, "command = %s", json_literal(w->a, w->c->executable)));
 	table_line(&t, "args = [\"mcp\"]");
 	if (w->c->data_home)
-		table_line(&t, arena_printf(w->a, "env = { REMANENCE_HOME = %s }", json_literal(w->a, w->c->data_home)));
+		table_line(&t, arena_printf(w->a, "env = { REMANENCE_HOME = %s }",
+				       json_literal(w->a, w->c->data_home)));
 	struct str ret = { arena_dup(w->a, t.b.data, t.b.len), t.b.len };
 	buf_done(&t.b);
 	return ret;
@@ -85,7 +86,8 @@ static enum server_form server_form(const struct toml_doc *doc, size_t *ret_item
 	for (size_t i = 0; i < doc->n; i++) {
 		const struct toml_item *item = &doc->items[i];
 		*ret_item = i;
-		if (item->is_table && !item->is_list && item->npath == 2 && toml_item_is_below(item, server_path))
+		if (item->is_table && !item->is_list && item->npath == 2 &&
+			toml_item_is_below(item, server_path))
 			return FORM_TABLE;
 		if (!item->is_table && toml_item_is_below(item, server_path))
 			return FORM_OTHER;
@@ -120,7 +122,8 @@ static int server_fix(struct wire_text *w, struct str *text, const struct toml_d
 		return 0;
 	}
 	struct str end = { text->p + doc->items[at].end, 0 };
-	*text = replaced(w->a, *text, end, arena_printf(w->a, "command = %s%s", command, newline_of(*text)));
+	*text = replaced(
+		w->a, *text, end, arena_printf(w->a, "command = %s%s", command, newline_of(*text)));
 	w->changes++;
 	return 0;
 }
@@ -137,7 +140,8 @@ static int server_in(struct wire_text *w, struct str *text, struct err *err)
 		return 0;
 	if (form == FORM_OTHER || form == FORM_CLOSED)
 		return err_set(err, ERR_USAGE,
-			"it writes its mcp_servers in one line, which is not edited: add remanence = { command = %s, args = [\"mcp\"] } there yourself",
+			"it writes its mcp_servers in one line, which is not edited: add remanence "
+			"= { command = %s, args = [\"mcp\"] } there yourself",
 			json_literal(w->a, w->c->executable));
 	if (form == FORM_TABLE)
 		return server_fix(w, text, &doc, at);
@@ -167,7 +171,8 @@ static const char *trust_hash(struct wire_text *w, const struct agent_hook *hook
 {
 	AUTO(buf_done) struct buf b = { 0 };
 	struct jw j = { .out = &b };
-	int timeout = !strcmp(hook->event, "SessionEnd") ? MIN(hook->timeout_s, SHORT_EVENT_MAX_S) : hook->timeout_s;
+	int timeout = !strcmp(hook->event, "SessionEnd") ? MIN(hook->timeout_s, SHORT_EVENT_MAX_S)
+							 : hook->timeout_s;
 	char hex[SHA256_HEX];
 	jw_object(&j, NULL);
 	jw_str(&j, "event_name", event_word(w->a, hook->event));
@@ -204,13 +209,16 @@ static size_t trust_keys(struct wire_text *w, struct trust_entry *ret, size_t ma
 		for (struct jnode *group = list->first; group; group = group->next, g++) {
 			struct jnode *handlers = jnode_get(group, "hooks");
 			size_t k = 0;
-			for (struct jnode *h = handlers ? handlers->first : NULL; h; h = h->next, k++) {
+			for (struct jnode *h = handlers ? handlers->first : NULL; h;
+				h = h->next, k++) {
 				struct jnode *command = jnode_get(h, "command");
 				if (!command || !wire_is_our_command(command->value) || n == max)
 					continue;
-				ret[n++] = (struct trust_entry){ arena_printf(w->a, "%s:%s:%zu:%zu", w->config,
-								   event_word(w->a, list->key), g, k),
-					agent_hook_find(w->agent, list->key) };
+				ret[n++] = (struct trust_entry){
+					arena_printf(w->a, "%s:%s:%zu:%zu", w->config,
+						event_word(w->a, list->key), g, k),
+					agent_hook_find(w->agent, list->key)
+				};
 			}
 		}
 	}
@@ -222,7 +230,8 @@ static size_t trust_keys(struct wire_text *w, struct trust_entry *ret, size_t ma
 static bool trust_find(const struct toml_doc *doc, const char *key, size_t *ret)
 {
 	for (size_t i = 0; i < doc->n; i++)
-		if (doc->items[i].is_table && doc->items[i].npath == 3 && toml_item_is_below(&doc->items[i], state_path) &&
+		if (doc->items[i].is_table && doc->items[i].npath == 3 &&
+			toml_item_is_below(&doc->items[i], state_path) &&
 			!strcmp(doc->items[i].path[2], key)) {
 			*ret = i;
 			return true;
@@ -231,7 +240,8 @@ static bool trust_find(const struct toml_doc *doc, const char *key, size_t *ret)
 }
 
 /* One entry: taken out when it is there and differs, then appended. */
-static int trust_put(struct wire_text *w, struct str *text, const struct trust_entry *entry, struct err *err)
+static int trust_put(
+	struct wire_text *w, struct str *text, const struct trust_entry *entry, struct err *err)
 {
 	struct toml_doc doc;
 	size_t at;
@@ -239,7 +249,8 @@ static int trust_put(struct wire_text *w, struct str *text, const struct trust_e
 		return -1;
 	const char *hash = trust_hash(w, entry->hook);
 	if (trust_find(&doc, entry->key, &at)) {
-		struct str old = { text->p + doc.items[at].start, toml_table_end(&doc, at) - doc.items[at].start };
+		struct str old = { text->p + doc.items[at].start,
+			toml_table_end(&doc, at) - doc.items[at].start };
 		if (str_find(old, str_of(hash)))
 			return 0;
 		*text = cut(w->a, *text, &doc, at);

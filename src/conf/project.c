@@ -1,6 +1,7 @@
 /*
- * Project identity out of git's own files: .git (a folder, or a file that points to one), commondir, HEAD, packed-refs and
- * config. A few small reads per call; nothing is run, nothing is written.
+ * Project identity out of git's own files: .git (a folder, or a file that points to one),
+ * commondir, HEAD, packed-refs and config. A few small reads per call; nothing is run, nothing is
+ * written.
  */
 
 #include "conf/project.h"
@@ -46,8 +47,8 @@ static const char *resolve(struct arena *a, const char *path)
 
 static bool is_git_dir(struct arena *a, const char *dir)
 {
-	return file_exists(path_join(a, dir, "HEAD")) && file_is_dir(path_join(a, dir, "objects")) &&
-		file_exists(path_join(a, dir, "refs"));
+	return file_exists(path_join(a, dir, "HEAD")) &&
+	       file_is_dir(path_join(a, dir, "objects")) && file_exists(path_join(a, dir, "refs"));
 }
 
 /* "gitdir: ../.git/worktrees/x" of a .git file. */
@@ -69,18 +70,24 @@ static bool git_at(struct arena *a, const char *top, struct git_place *ret)
 	const char *dir = file_is_dir(git) ? git : file_exists(git) ? git_pointer(a, top) : NULL;
 	if (dir && file_exists(path_join(a, dir, "HEAD"))) {
 		const char *common = read_small(a, dir, "commondir", GIT_POINTER_MAX);
-		*ret = (struct git_place){ .top = top, .dir = dir,
+		*ret = (struct git_place){ .top = top,
+			.dir = dir,
 			.common = resolve(a, common ? path_clean(a, dir, common) : dir) };
 		return true;
 	}
 	if (strcmp(path_base(top), ".git") && is_git_dir(a, top)) {
-		*ret = (struct git_place){ .top = top, .dir = top, .common = resolve(a, top), .is_bare = true };
+		*ret = (struct git_place){
+			.top = top, .dir = top, .common = resolve(a, top), .is_bare = true
+		};
 		return true;
 	}
 	return false;
 }
 
-/* The work tree that a folder lies in. For a folder that is gone, the home folder's own repository does not count. */
+/*
+ * The work tree that a folder lies in. For a folder that is gone, the home folder's own repository
+ * does not count.
+ */
 static bool git_find(struct arena *a, const char *folder, struct git_place *ret)
 {
 	bool is_gone = !file_exists(folder);
@@ -95,7 +102,10 @@ static bool git_find(struct arena *a, const char *folder, struct git_place *ret)
 	}
 }
 
-/* A value of git's config: `key` of the section whose header reads `section`, quotes and comments taken off. */
+/*
+ * A value of git's config: `key` of the section whose header reads `section`, quotes and comments
+ * taken off.
+ */
 struct config_cursor {
 	struct str rest;
 	struct str section; /* remote "origin" */
@@ -110,7 +120,8 @@ static bool config_next(struct config_cursor *c, struct str *ret_key, struct str
 			continue;
 		if (line.p[0] == '[') {
 			const char *end = memchr(line.p, ']', line.n);
-			c->section = str_trim((struct str){ line.p + 1, end ? (size_t)(end - line.p - 1) : line.n - 1 });
+			c->section = str_trim((struct str){
+				line.p + 1, end ? (size_t)(end - line.p - 1) : line.n - 1 });
 			continue;
 		}
 		const char *eq = memchr(line.p, '=', line.n);
@@ -118,7 +129,8 @@ static bool config_next(struct config_cursor *c, struct str *ret_key, struct str
 			continue;
 		*ret_key = str_trim((struct str){ line.p, (size_t)(eq - line.p) });
 		*ret_value = str_trim((struct str){ eq + 1, (size_t)(line.p + line.n - eq - 1) });
-		if (ret_value->n >= 2 && ret_value->p[0] == '"' && ret_value->p[ret_value->n - 1] == '"')
+		if (ret_value->n >= 2 && ret_value->p[0] == '"' &&
+			ret_value->p[ret_value->n - 1] == '"')
 			*ret_value = (struct str){ ret_value->p + 1, ret_value->n - 2 };
 		return true;
 	}
@@ -215,14 +227,17 @@ static void head_read(struct arena *a, const struct git_place *g, struct project
 	if (str_starts(ref, "refs/heads/") && strcmp(ref, "refs/heads/.invalid"))
 		ret->branch = ref + 11;
 	const char *commit = read_small(a, g->common, ref, GIT_POINTER_MAX);
-	ret->commit = commit && is_hash(commit, strlen(commit)) ? commit : packed_ref(a, g->common, ref);
+	ret->commit =
+		commit && is_hash(commit, strlen(commit)) ? commit : packed_ref(a, g->common, ref);
 }
 
-static bool branch_is_default(struct arena *a, const struct git_place *g, const char *remote, const char *branch)
+static bool branch_is_default(
+	struct arena *a, const struct git_place *g, const char *remote, const char *branch)
 {
 	static const char *const usual[] = { "main", "master", "trunk" };
 	const char *name = remote ? remote : "origin";
-	const char *head = read_small(a, g->common, arena_printf(a, "refs/remotes/%s/HEAD", name), GIT_POINTER_MAX);
+	const char *head = read_small(
+		a, g->common, arena_printf(a, "refs/remotes/%s/HEAD", name), GIT_POINTER_MAX);
 	const char *prefix = arena_printf(a, "ref: refs/remotes/%s/", name);
 	if (head && str_starts(head, prefix))
 		return !strcmp(head + strlen(prefix), branch);
@@ -244,7 +259,8 @@ static const char *name_of(struct arena *a, const char *path)
 }
 
 /* Folders in which agents and people keep linked work trees of the repository above. */
-static const char *const worktree_folders[] = { "/.claude/worktrees/", "/.worktrees/", "/.codex/worktrees/" };
+static const char *const worktree_folders[] = { "/.claude/worktrees/", "/.worktrees/",
+	"/.codex/worktrees/" };
 
 /* A work tree that is gone cannot say whose it was; where it lay can. */
 static void identify_gone(struct arena *a, struct project_identity *ret)
@@ -266,8 +282,12 @@ static void identify_gone(struct arena *a, struct project_identity *ret)
 	}
 }
 
-/* A linked work tree belongs to the main one, which lies beside a common folder named .git or is named in its config. */
-static void identify_linked(struct arena *a, const struct git_place *g, const struct git_config *config, struct project_identity *ret)
+/*
+ * A linked work tree belongs to the main one, which lies beside a common folder named .git or is
+ * named in its config.
+ */
+static void identify_linked(struct arena *a, const struct git_place *g,
+	const struct git_config *config, struct project_identity *ret)
 {
 	ret->worktree = g->top;
 	if (config->worktree)
@@ -282,7 +302,9 @@ void project_identify(struct arena *a, const char *cwd, struct project_identity 
 	struct git_place g;
 	struct git_config config = { 0 };
 	const char *folder = path_clean(a, "/", cwd && *cwd ? cwd : "/");
-	*ret = (struct project_identity){ .root = folder, .path = folder, .name = name_of(a, folder) };
+	*ret = (struct project_identity){
+		.root = folder, .path = folder, .name = name_of(a, folder)
+	};
 	if (!git_find(a, folder, &g)) {
 		identify_gone(a, ret);
 		return;
@@ -296,7 +318,8 @@ void project_identify(struct arena *a, const char *cwd, struct project_identity 
 		identify_linked(a, &g, &config, ret);
 	ret->path = ret->root;
 	head_read(a, &g, ret);
-	ret->is_default_branch = ret->branch && branch_is_default(a, &g, config.remote_name, ret->branch);
+	ret->is_default_branch =
+		ret->branch && branch_is_default(a, &g, config.remote_name, ret->branch);
 }
 
 /* Host and path of a URL, or of "user@host:path"; false for local paths. */

@@ -74,7 +74,8 @@ static struct wiring_context context(void)
 	};
 }
 
-static struct wiring_plan run_as(struct wiring_context c, const char *agent, bool is_removal, int failed)
+static struct wiring_plan run_as(
+	struct wiring_context c, const char *agent, bool is_removal, int failed)
 {
 	struct wiring_plan plan;
 	struct err err = { 0 };
@@ -110,13 +111,16 @@ static size_t count(const char *text, const char *part)
 static void hooks_are_added_in_the_style_of_the_file(void **state)
 {
 	put(".claude/settings.json",
-		"{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [\n            {\"hooks\": []}\n        ]\n    }\n}\n");
+		"{\n    \"model\": \"opus\",\n    \"hooks\": {\n        \"Stop\": [\n            "
+		"{\"hooks\": []}\n        ]\n    }\n}\n");
 	run("claude", false);
 	const char *now = get(".claude/settings.json");
 	assert_json(now);
 	assert_int_equal(count(now, " hook claude "), 9);
-	assert_non_null(strstr(now, "\n        \"SessionStart\": [\n            {\n                \"hooks\": [\n"));
-	assert_non_null(strstr(now, "\"command\": \"\\\"/opt/my tools/bin/remanence\\\" hook claude Stop\""));
+	assert_non_null(strstr(now,
+		"\n        \"SessionStart\": [\n            {\n                \"hooks\": [\n"));
+	assert_non_null(strstr(
+		now, "\"command\": \"\\\"/opt/my tools/bin/remanence\\\" hook claude Stop\""));
 	assert_non_null(strstr(now, "{\"hooks\": []},\n            {\n"));
 }
 
@@ -137,7 +141,8 @@ static void files_that_we_made_go_again(void **state)
 	put(".claude/x", "");
 	run("claude", false);
 	assert_json(get(".claude/settings.json"));
-	assert_non_null(strstr(get(".claude.json"), "\"command\": \"/opt/my tools/bin/remanence\""));
+	assert_non_null(
+		strstr(get(".claude.json"), "\"command\": \"/opt/my tools/bin/remanence\""));
 	run("claude", true);
 	assert_null(get(".claude/settings.json"));
 	assert_null(get(".claude.json"));
@@ -172,8 +177,8 @@ static void an_older_path_is_replaced_and_nothing_is_left_of_it(void **state)
 
 static void without_a_manifest_our_entries_are_known_by_their_command(void **state)
 {
-	put(".claude/settings.json",
-		"{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"echo hook claude Stop\"}]}]}}");
+	put(".claude/settings.json", "{\"hooks\": {\"Stop\": [{\"hooks\": [{\"type\": \"command\", "
+				     "\"command\": \"echo hook claude Stop\"}]}]}}");
 	run("claude", false);
 	assert_int_equal(unlink(in("data/manifest.json")), 0);
 	run("claude", true);
@@ -185,10 +190,11 @@ static void without_a_manifest_our_entries_are_known_by_their_command(void **sta
 
 static void the_persons_own_hooks_in_our_group_stay(void **state)
 {
-	put(".claude/settings.json",
-		"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"true\"},{\"command\":\"\\\"/x/remanence\\\" hook claude Stop\"}]}]}}");
+	put(".claude/settings.json", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"true\"},{"
+				     "\"command\":\"\\\"/x/remanence\\\" hook claude Stop\"}]}]}}");
 	run("claude", true);
-	assert_string_equal(get(".claude/settings.json"), "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"true\"}]}]}}");
+	assert_string_equal(get(".claude/settings.json"),
+		"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"command\":\"true\"}]}]}}");
 }
 
 static void configuration_that_is_no_json_is_left_alone(void **state)
@@ -224,7 +230,8 @@ static void links_are_followed_and_kept(void **state)
 	run("claude", false);
 	assert_int_equal(lstat(in(".claude/settings.json"), &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
-	assert_non_null(strstr(get("dotfiles/claude.json"), "\n\t\"hooks\": {\n\t\t\"SessionStart\""));
+	assert_non_null(
+		strstr(get("dotfiles/claude.json"), "\n\t\"hooks\": {\n\t\t\"SessionStart\""));
 	run("claude", true);
 	assert_string_equal(get("dotfiles/claude.json"), "{\n\t\"x\": true\n}\n");
 	assert_int_equal(lstat(in(".claude/settings.json"), &st), 0);
@@ -262,8 +269,8 @@ static void commands_are_quoted_for_a_shell(void **state)
 	c.executable = "/a b/$x`y\"z\\/remanence";
 	c.data_home = "/my data";
 	const char *command = wire_hook_command(&a, &c, "claude", "Stop");
-	assert_string_equal(command,
-		"REMANENCE_HOME=\"/my data\" \"/a b/\\$x\\`y\\\"z\\\\/remanence\" hook claude Stop");
+	assert_string_equal(command, "REMANENCE_HOME=\"/my data\" \"/a "
+				     "b/\\$x\\`y\\\"z\\\\/remanence\" hook claude Stop");
 	assert_true(wire_is_our_command(command));
 	assert_true(wire_is_our_command("/usr/bin/remanence hook codex Stop"));
 	assert_true(wire_is_our_command("remanence hook codex Stop"));
@@ -277,12 +284,16 @@ static void commands_are_quoted_for_a_shell(void **state)
 
 static void codex_gets_hooks_and_a_server_behind_everything_else(void **state)
 {
-	static const char config[] = "# mine\nmodel = \"x\" # why\n\n[mcp_servers.other]\ncommand = \"y\"\nargs = [\n  \"a\", # b\n]\n";
+	static const char config[] = "# mine\nmodel = \"x\" # why\n\n[mcp_servers.other]\ncommand "
+				     "= \"y\"\nargs = [\n  \"a\", # b\n]\n";
 	put(".codex/config.toml", config);
 	struct wiring_plan plan = run("codex", false);
 	assert_int_equal(plan.nnotes, 1);
 	const char *now = get(".codex/config.toml");
-	assert_string_equal(now, arena_printf(&a, "%s\n[mcp_servers.remanence]\ncommand = \"/opt/my tools/bin/remanence\"\nargs = [\"mcp\"]\n", config));
+	assert_string_equal(now, arena_printf(&a,
+					 "%s\n[mcp_servers.remanence]\ncommand = \"/opt/my "
+					 "tools/bin/remanence\"\nargs = [\"mcp\"]\n",
+					 config));
 	assert_int_equal(count(get(".codex/hooks.json"), " hook codex "), 8);
 	assert_true(run("codex", false).edits[1].is_noop);
 	run("codex", true);
@@ -294,7 +305,10 @@ static void what_was_added_behind_our_table_stays(void **state)
 {
 	put(".codex/config.toml", "a = 1\n");
 	run("codex", false);
-	put(".codex/config.toml", arena_printf(&a, "%s\n[mcp_servers.remanence.env]\nX = \"1\"\n\n# of b\n[b]\nc = 2\n", get(".codex/config.toml")));
+	put(".codex/config.toml",
+		arena_printf(&a,
+			"%s\n[mcp_servers.remanence.env]\nX = \"1\"\n\n# of b\n[b]\nc = 2\n",
+			get(".codex/config.toml")));
 	run("codex", true);
 	assert_string_equal(get(".codex/config.toml"), "a = 1\n\n# of b\n[b]\nc = 2\n");
 }
@@ -312,15 +326,19 @@ static void a_server_in_one_line_is_known_and_not_edited(void **state)
 		assert_non_null(strstr(plan.edits[1].problem, "one line"));
 		assert_string_equal(get(".codex/config.toml"), forms[i]);
 	}
-	put(".codex/config.toml", "[mcp_servers]\nremanence = { command = \"/opt/my tools/bin/remanence\", args = [\"mcp\"] }\n");
+	put(".codex/config.toml", "[mcp_servers]\nremanence = { command = \"/opt/my "
+				  "tools/bin/remanence\", args = [\"mcp\"] }\n");
 	assert_true(run("codex", false).edits[1].is_noop);
 }
 
 static void only_the_command_of_our_table_is_set_right(void **state)
 {
-	put(".codex/config.toml", "[ mcp_servers . \"remanence\" ]\r\ncommand = '/old/remanence' # c\r\nargs = [\"mcp\"]\r\nstartup_timeout_sec = 5\r\n");
+	put(".codex/config.toml", "[ mcp_servers . \"remanence\" ]\r\ncommand = '/old/remanence' # "
+				  "c\r\nargs = [\"mcp\"]\r\nstartup_timeout_sec = 5\r\n");
 	run("codex", false);
-	assert_string_equal(get(".codex/config.toml"), "[ mcp_servers . \"remanence\" ]\r\ncommand = \"/opt/my tools/bin/remanence\" # c\r\nargs = [\"mcp\"]\r\nstartup_timeout_sec = 5\r\n");
+	assert_string_equal(get(".codex/config.toml"),
+		"[ mcp_servers . \"remanence\" ]\r\ncommand = \"/opt/my tools/bin/remanence\" # "
+		"c\r\nargs = [\"mcp\"]\r\nstartup_timeout_sec = 5\r\n");
 }
 
 static void trust_entries_carry_the_hash_that_codex_computes(void **state)
@@ -329,17 +347,22 @@ static void trust_entries_carry_the_hash_that_codex_computes(void **state)
 	c.executable = "/r/remanence";
 	c.trust = true;
 	put(".codex/config.toml", "a = 1\n");
-	put(".codex/hooks.json", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]}}");
+	put(".codex/hooks.json", "{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\","
+				 "\"command\":\"true\"}]}]}}");
 	struct wiring_plan plan = run_as(c, "codex", false, 0);
 	assert_int_equal(plan.nnotes, 0);
 	const char *now = get(".codex/config.toml");
 	assert_int_equal(count(now, "trusted_hash = \"sha256:"), 8);
-	assert_non_null(strstr(now, arena_printf(&a, "[hooks.state.\"%s:stop:1:0\"]\n", in(".codex/hooks.json"))));
+	assert_non_null(strstr(
+		now, arena_printf(&a, "[hooks.state.\"%s:stop:1:0\"]\n", in(".codex/hooks.json"))));
 	/* sha256 of {"event_name":"session_end","hooks":[{"async":false,"command":"\"/r/remanence\" hook codex SessionEnd","timeout":3,"type":"command"}]} */
 	char hex[SHA256_HEX];
-	static const char text[] = "{\"event_name\":\"session_end\",\"hooks\":[{\"async\":false,\"command\":\"\\\"/r/remanence\\\" hook codex SessionEnd\",\"timeout\":3,\"type\":\"command\"}]}";
+	static const char text[] =
+		"{\"event_name\":\"session_end\",\"hooks\":[{\"async\":false,\"command\":\"\\\"/r/"
+		"remanence\\\" hook codex SessionEnd\",\"timeout\":3,\"type\":\"command\"}]}";
 	sha256_hex(text, sizeof(text) - 1, hex);
-	assert_non_null(strstr(now, arena_printf(&a, ":session_end:0:0\"]\ntrusted_hash = \"sha256:%s\"\n", hex)));
+	assert_non_null(strstr(
+		now, arena_printf(&a, ":session_end:0:0\"]\ntrusted_hash = \"sha256:%s\"\n", hex)));
 	assert_true(run_as(c, "codex", false, 0).edits[1].is_noop);
 	put(".codex/config.toml", arena_printf(&a, "%s[b]\n", now));
 	run_as(c, "codex", true, 0);
@@ -365,7 +388,8 @@ static void sha256_gives_the_published_values(void **state)
 
 static void toml_is_scanned_over_strings_arrays_and_comments(void **state)
 {
-	static const char text[] = "a = \"\"\"\n[not.a.table]\n\"\"\" # c\n'b.c' = [\n 1, # ]\n [2],\n]\n[[x.y]]\nk.l = { m = '}' }\n";
+	static const char text[] = "a = \"\"\"\n[not.a.table]\n\"\"\" # c\n'b.c' = [\n 1, # ]\n "
+				   "[2],\n]\n[[x.y]]\nk.l = { m = '}' }\n";
 	struct toml_doc doc;
 	struct err err = { 0 };
 	assert_int_equal(toml_scan(&a, str_of(text), &doc, &err), 0);
@@ -374,7 +398,8 @@ static void toml_is_scanned_over_strings_arrays_and_comments(void **state)
 	assert_true(doc.items[2].is_list);
 	assert_int_equal(doc.items[3].npath, 4);
 	assert_string_equal(doc.items[3].path[3], "l");
-	static const char *const bad[] = { "a", "a = ", "[a", "a = \"x", "a = [1", "a = 1 ]", "[a] b", "= 1" };
+	static const char *const bad[] = { "a", "a = ", "[a", "a = \"x", "a = [1", "a = 1 ]",
+		"[a] b", "= 1" };
 	for (size_t i = 0; i < ARRAY_LEN(bad); i++)
 		assert_int_equal(toml_scan(&a, str_of(bad[i]), &doc, &err), -1);
 }
@@ -384,7 +409,9 @@ static void toml_is_scanned_over_strings_arrays_and_comments(void **state)
 static void gap(struct buf *b, const char *style)
 {
 	static const char *const spaces[] = { "", " ", "\n", "\t", "\r\n", "  ", "\n\n   " };
-	buf_str(b, *style == 'r' ? spaces[unit_below(&seed, ARRAY_LEN(spaces))] : *style == 's' ? " " : "");
+	buf_str(b, *style == 'r'   ? spaces[unit_below(&seed, ARRAY_LEN(spaces))]
+		   : *style == 's' ? " "
+				   : "");
 }
 
 static void line(struct buf *b, const char *style, int depth)
@@ -421,7 +448,8 @@ static void members(struct buf *b, const char *style, int depth, const char *con
 
 static void value(struct buf *b, const char *style, int depth)
 {
-	static const char *const atoms[] = { "1", "-2.5e3", "true", "null", "\"\"", "\"a\\\"b\\\\\"", "\"{}[],:\"", "\"é\\u00e9\"", "{}", "[]" };
+	static const char *const atoms[] = { "1", "-2.5e3", "true", "null", "\"\"",
+		"\"a\\\"b\\\\\"", "\"{}[],:\"", "\"é\\u00e9\"", "{}", "[]" };
 	static const char *const keys[] = { "k", "long key", "hooks", "mcpServers", "\\n" };
 	size_t what = unit_below(&seed, 6);
 	if (depth > 4 || what < 3) {
@@ -444,8 +472,10 @@ static void value(struct buf *b, const char *style, int depth)
 
 static void hooks_value(struct buf *b, const char *style, int depth)
 {
-	static const char *const lists[] = { "[]", "[ ]", "[{\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]",
-		"[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"a\",\"timeout\":5},{\"type\":\"command\",\"command\":\"b\"}]}]" };
+	static const char *const lists[] = { "[]", "[ ]",
+		"[{\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]",
+		"[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"a\","
+		"\"timeout\":5},{\"type\":\"command\",\"command\":\"b\"}]}]" };
 	static const char *const events[] = { "Stop", "PreToolUse", "SessionStart" };
 	size_t n = unit_below(&seed, 4);
 	buf_char(b, '{');
@@ -463,7 +493,8 @@ static const char *document(void)
 	static const char *const styles[] = { "c", "s", "r", "n  ", "n    ", "n\t", "w  " };
 	const char *style = styles[unit_below(&seed, ARRAY_LEN(styles))];
 	AUTO(buf_done) struct buf b = { 0 };
-	size_t before = unit_below(&seed, 3), after = unit_below(&seed, 3), has_hooks = unit_below(&seed, 3);
+	size_t before = unit_below(&seed, 3), after = unit_below(&seed, 3),
+	       has_hooks = unit_below(&seed, 3);
 	if (*style == 'r')
 		gap(&b, style);
 	buf_char(&b, '{');
@@ -565,9 +596,11 @@ static void after_an_edit_at_the_end_all_other_bytes_are_as_before(void **state)
 			continue;
 		put(".claude/settings.json", before);
 		run("claude", false);
-		put(".claude/settings.json", arena_printf(&a, "%s\n\n", get(".claude/settings.json")));
+		put(".claude/settings.json",
+			arena_printf(&a, "%s\n\n", get(".claude/settings.json")));
 		run("claude", true);
-		assert_string_equal(get(".claude/settings.json"), arena_printf(&a, "%s\n\n", before));
+		assert_string_equal(
+			get(".claude/settings.json"), arena_printf(&a, "%s\n\n", before));
 		arena_reset(&a);
 		done++;
 	}

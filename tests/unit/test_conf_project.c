@@ -19,8 +19,10 @@ static void sh(const char *script)
 {
 	char *line = arena_printf(&a,
 		"cd '%s' && export GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_SYSTEM=/dev/null "
-		"GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t GIT_COMMITTER_EMAIL=t@t && "
-		"git() { command git -c init.defaultBranch=main -c protocol.file.allow=always \"$@\"; } && %s",
+		"GIT_AUTHOR_NAME=t GIT_AUTHOR_EMAIL=t@t GIT_COMMITTER_NAME=t "
+		"GIT_COMMITTER_EMAIL=t@t && "
+		"git() { command git -c init.defaultBranch=main -c protocol.file.allow=always "
+		"\"$@\"; } && %s",
 		scratch, script);
 	assert_int_equal(system(line), 0);
 }
@@ -40,7 +42,8 @@ static struct project_identity identify(const char *path)
 static int make(void **state)
 {
 	assert_non_null(mkdtemp(scratch));
-	sh("git init -q app && cd app && mkdir -p src/deep && git commit -q --allow-empty -m one && "
+	sh("git init -q app && cd app && mkdir -p src/deep && git commit -q --allow-empty -m one "
+	   "&& "
 	   "git remote add upstream https://example.org/other/app && "
 	   "git remote add origin git@example.org:Owner/App.git");
 	sh("mkdir plain && mkdir 'odd name\n\"q\" é'");
@@ -167,7 +170,8 @@ static void a_repository_reached_by_a_link_has_the_same_common_folder(void **sta
 
 static void broken_git_files_do_no_harm(void **state)
 {
-	sh("mkdir -p broken/a broken/b broken/c/.git && echo 'gitdir: /nonexistent' > broken/a/.git && "
+	sh("mkdir -p broken/a broken/b broken/c/.git && echo 'gitdir: /nonexistent' > "
+	   "broken/a/.git && "
 	   "head -c 100000 /dev/zero > broken/b/.git");
 	assert_null(identify("broken/a").common_dir);
 	assert_null(identify("broken/b").common_dir);
