@@ -140,6 +140,12 @@ static bool is_close_to_one(const char *word)
 	return n == 1;
 }
 
+/* What takes something away must be named exactly. */
+static bool is_grave(const struct op_spec *op)
+{
+	return op_param_find(op, "yes") || strcmp(op->name, "stop") == 0;
+}
+
 /* A command whose name is nearly right. What writes is never guessed from another word. */
 static int take_near_command(struct args *a, const char *word)
 {
@@ -147,7 +153,7 @@ static int take_near_command(struct args *a, const char *word)
 	const struct op_spec *op = near ? op_spec_find(near) : NULL;
 	bool is_synonym = op && !is_close(word, near) && !(op->flags & (OP_WRITES | OP_LOCAL)) && strlen(word) > 2;
 
-	if (!op || !(is_synonym || (is_close(word, near) && is_close_to_one(word))))
+	if (!op || is_grave(op) || !(is_synonym || (is_close(word, near) && is_close_to_one(word))))
 		return unknown_command(word, near, a->err);
 	note(a, word, op->name);
 	a->op = op;

@@ -135,11 +135,10 @@ struct words {
 
 static bool next_word(struct words *w, const char **ret, size_t *ret_len)
 {
-	const char *space = memchr(w->p, ' ', (size_t)(w->end - w->p));
-	const char *stop = space ? space : w->end;
-
 	if (w->p > w->end)
 		return false;
+	const char *space = memchr(w->p, ' ', (size_t)(w->end - w->p));
+	const char *stop = space ? space : w->end;
 	*ret = w->p;
 	*ret_len = (size_t)(stop - w->p);
 	w->p = stop + 1;
