@@ -5,7 +5,6 @@
 #include "agents/agent.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "conf/project.h"
 #include "observe/clean.h"
 #include "store/query.h"
 
@@ -33,7 +32,7 @@ int context_load(struct context_build *b, const int64_t *ids, size_t n, struct m
 	if (n && store_memories(b->call->store, b->call->arena, ids, n, list, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (list[i].id && list[i].status == MEMORY_ACTIVE && !memory_is_elsewhere(&list[i], b->branch))
+		if (list[i].id && list[i].status == MEMORY_ACTIVE && !memory_is_elsewhere(&b->branches, &list[i]))
 			list[kept++] = list[i];
 	*ret = list;
 	*ret_n = kept;
@@ -54,6 +53,14 @@ const char *context_files(struct context_build *b, struct memory *m)
 		buf_printf(&text, ", +%zu", m->nfiles - LINE_FILES);
 	buf_char(&text, ')');
 	return arena_dup(b->call->arena, buf_cstr(&text), text.len);
+}
+
+const char *context_branch(struct context_build *b, const struct memory *m)
+{
+	const char *current = b->branches.current;
+	if (!m->branch || !*m->branch || branch_is_default(m->branch) || (current && !strcmp(m->branch, current)))
+		return "";
+	return arena_printf(b->call->arena, " [branch %s]", frame_line(b->call->arena, m->branch, 60));
 }
 
 bool context_is_trusted(const struct memory *m)
@@ -90,19 +97,15 @@ static void result_take(struct arena *a, struct frame *f, struct context_result 
 
 int context_build(struct op_call *call, const struct context_request *q, struct context_result *ret, struct err *err)
 {
-	struct context_build b = { .call = call, .q = q, .l = { .call = call }, .branch = q->branch };
+	struct context_build b = { .call = call, .q = q, .l = { .call = call } };
 	size_t kind = (size_t)q->ask < ARRAY_LEN(context_kinds) ? (size_t)q->ask : ASK_START;
-	struct project_identity here;
 	*ret = (struct context_result){ 0 };
 	b.frame = ARENA_NEW(call->arena, struct frame);
 	b.titles = ARENA_NEW(call->arena, struct titles);
 	b.frame->arena = call->arena;
 	b.frame->max = (size_t)MAX(settings_int(call->settings, context_kinds[kind].size), 0);
 	b.frame->counts_bytes = q->agent == AGENT_CODEX;
-	if (!b.branch && q->cwd && q->cwd[0] == '/') {
-		project_identify(call->arena, q->cwd, &here);
-		b.branch = here.branch;
-	}
+	branches_init(&b.branches, call->arena, q->cwd, q->branch);
 	frame_open(b.frame, context_kinds[kind].opening, context_kinds[kind].closing);
 	int failed = context_kinds[kind].build(&b, err);
 	if (!failed && !frame_is_empty(b.frame)) {

@@ -13,11 +13,13 @@ struct context_build {
 	struct lookup l;
 	struct frame *frame;
 	struct titles *titles;
-	const char *branch;   /* where the session stands; NULL: unknown */
+	struct branches branches;
 };
 
 /* Rows of these ids that may be given: there, active, visible from this branch. Compacted in place; files are not loaded. */
 int context_load(struct context_build *b, const int64_t *ids, size_t n, struct memory **ret, size_t *ret_n, struct err *err);
+/* " [branch x]" for work of a branch that is not this one, or "" */
+const char *context_branch(struct context_build *b, const struct memory *m);
 /* " (src/a.c, src/b.c, +3)", or "" */
 const char *context_files(struct context_build *b, struct memory *m);
 /* Reliable enough to be stated: not resting on tool output or outside content alone. */

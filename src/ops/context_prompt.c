@@ -20,7 +20,7 @@
 #define PROMPT_GIVEN_MAX 3
 #define PROMPT_BODY_CHARS 320
 #define PROMPT_TITLE_WIDTH 110
-#define WEIGHED_WORDS_MAX 12
+#define WEIGHED_WORDS_MAX 16
 #define FILE_CANDIDATES 24
 
 /* Share of the prompt's weight that a memory must hold, by number of meaningful words: short prompts must be met nearly whole. */
@@ -30,8 +30,19 @@ static const struct {
 	size_t matched;
 } prompt_needs[] = { { 2, 1.0, 2 }, { 4, .7, 2 }, { 8, .5, 3 }, { 16, .4, 4 }, { 32, .3, 6 }, { QUESTION_WORDS_MAX, .25, 8 } };
 
-static bool is_near(const struct question *q, const struct answer *a)
+/* What was matched must be worth this many words that only one memory holds: "is it ready to merge" is met by many. */
+#define WORTH_RARE_WORDS 2.0
+#define BESIDE_BEST .75 /* further memories must be about as near as the first */
+
+static double rarity(uint64_t all, uint64_t holding)
 {
+	return log(1 + ((double)all + 1) / ((double)holding + .5));
+}
+
+static bool is_near(const struct question *q, const struct answer *a, uint64_t all)
+{
+	if (a->weight < WORTH_RARE_WORDS * rarity(all, 1))
+		return false;
 	for (size_t i = 0; i < ARRAY_LEN(prompt_needs); i++)
 		if (q->n <= prompt_needs[i].words)
 			return a->coverage >= prompt_needs[i].coverage && a->words + a->names >= prompt_needs[i].matched;
@@ -51,27 +62,32 @@ static int word_count(struct context_build *b, const char *word, uint64_t *ret, 
 }
 
 /*
- * Rare words weigh more. Words that no memory holds say little about which memory is meant: they weigh as the others do on
- * average, so that a prompt about something else stays uncovered without one odd word drowning a good match.
+ * Rare words weigh more. Only words that some candidate holds are looked up; the others say little about which memory is meant:
+ * they weigh as those do on average, so that a prompt about something else stays uncovered without one odd word drowning a
+ * good match.
  */
-static int question_by_rarity(struct context_build *b, struct question *q, struct err *err)
+static int question_by_rarity(struct context_build *b, struct question *q, uint64_t matched, uint64_t *ret_all, struct err *err)
 {
-	double rarities[WEIGHED_WORDS_MAX], sum = 0;
-	uint64_t all, holding;
+	uint64_t holding, looked_up = 0;
+	double sum = 0, mean;
 	size_t known = 0;
-	if (q->n > WEIGHED_WORDS_MAX)
-		return 0;
-	if (word_count(b, "", &all, err))
+	if (word_count(b, "", ret_all, err))
 		return -1;
-	for (size_t i = 0; i < q->n; i++) {
+	for (size_t i = 0; i < q->n && known < WEIGHED_WORDS_MAX; i++) {
+		if (!(matched >> i & 1))
+			continue;
 		if (word_count(b, q->words[i].text, &holding, err))
 			return -1;
-		rarities[i] = holding ? log(1 + ((double)all + 1) / ((double)holding + .5)) : 0;
-		sum += rarities[i];
-		known += holding > 0;
+		double r = rarity(*ret_all, MAX(holding, (uint64_t)1));
+		question_weigh(q, i, q->words[i].weight * r);
+		looked_up |= 1ull << i;
+		sum += r;
+		known++;
 	}
+	mean = known ? sum / (double)known : 1;
 	for (size_t i = 0; i < q->n; i++)
-		question_weigh(q, i, q->words[i].weight * (rarities[i] > 0 ? rarities[i] : known ? sum / (double)known : 1));
+		if (!(looked_up >> i & 1))
+			question_weigh(q, i, q->words[i].weight * mean);
 	return 0;
 }
 
@@ -103,8 +119,8 @@ static bool memory_give(struct context_build *b, struct memory *m)
 	const char *title = frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
 	if (!titles_add(b->titles, b->call->analyser, title))
 		return false;
-	const char *line = arena_printf(a, "- #%lld %s %s %s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
-		context_files(b, m));
+	const char *line = arena_printf(a, "- #%lld %s %s %s%s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
+		context_files(b, m), context_branch(b, m));
 	const char *body = m->trust > TRUST_TOOL ? frame_block(a, memory_text(a, m), PROMPT_BODY_CHARS, "  ") : "";
 	if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 		return false;
@@ -135,11 +151,48 @@ static bool is_question(const char *prompt)
 	return s.n >= PROMPT_CHARS_MIN && s.p[0] != '/' && s.p[0] != '!' && s.p[0] != '<';
 }
 
+static struct answer answer_of(struct context_build *b, const struct question *q, const struct memory *m)
+{
+	const char *texts[] = { m->title, memory_text(b->call->arena, m), m->facts, m->commands };
+	return question_match(q, b->call->analyser, texts, ARRAY_LEN(texts));
+}
+
+/* The same piece of work is told once: its summary or its observation. */
+static bool turn_was_given(const struct memory *list, const bool *given, size_t n, int64_t turn)
+{
+	for (size_t i = 0; i < n; i++)
+		if (given[i] && turn && list[i].turn == turn)
+			return true;
+	return false;
+}
+
+static int candidates_give(struct context_build *b, struct question *q, struct memory *list, size_t n, struct err *err)
+{
+	bool *given = ARENA_ARRAY(b->call->arena, bool, n);
+	uint64_t matched = 0, all;
+	double best = 0;
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++)
+		matched |= answer_of(b, q, &list[i]).matched;
+	if (question_by_rarity(b, q, matched, &all, err))
+		return -1;
+	frame_section(b->frame, "prompt", NULL, 1);
+	for (size_t i = 0; i < n && count < PROMPT_GIVEN_MAX; i++) {
+		struct answer answer = answer_of(b, q, &list[i]);
+		if (!is_near(q, &answer, all) || answer.weight < BESIDE_BEST * best || turn_was_given(list, given, i, list[i].turn))
+			continue;
+		given[i] = memory_give(b, &list[i]);
+		count += given[i];
+		best = MAX(best, answer.weight);
+	}
+	return 0;
+}
+
 int context_prompt(struct context_build *b, struct err *err)
 {
 	struct question *q = ARENA_NEW(b->call->arena, struct question);
 	struct memory *list = NULL;
-	size_t n = 0, given = 0;
+	size_t n = 0;
 	if (!b->q->project || !b->q->prompt || !is_question(b->q->prompt))
 		return 0;
 	question_make(q, b->call->analyser, str_of(b->q->prompt));
@@ -147,18 +200,7 @@ int context_prompt(struct context_build *b, struct err *err)
 		return 0;
 	if (candidates_find(b, b->q->prompt, &list, &n, err) || given_sift(b, list, &n, err))
 		return -1;
-	if (!n)
-		return 0;
-	if (question_by_rarity(b, q, err))
-		return -1;
-	frame_section(b->frame, "prompt", NULL, 1);
-	for (size_t i = 0; i < n && given < PROMPT_GIVEN_MAX; i++) {
-		const char *texts[] = { list[i].title, memory_text(b->call->arena, &list[i]), list[i].facts, list[i].commands };
-		struct answer answer = question_match(q, b->call->analyser, texts, ARRAY_LEN(texts));
-		if (is_near(q, &answer))
-			given += memory_give(b, &list[i]);
-	}
-	return 0;
+	return n ? candidates_give(b, q, list, n, err) : 0;
 }
 
 /* Before a file is read: what went wrong with it and what was decided about it. */

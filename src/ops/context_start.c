@@ -80,8 +80,8 @@ static void summary_line(struct context_build *b, struct memory *m)
 	const char *title = frame_line(a, memory_title(a, m), TITLE_WIDTH);
 	if (!titles_add(b->titles, b->call->analyser, title))
 		return;
-	if (frame_add(b->frame, arena_printf(a, "- #%lld %s %s%s\n", (long long)m->id, clock_minute(a, m->at) + 11, title,
-		    context_files(b, m))))
+	if (frame_add(b->frame, arena_printf(a, "- #%lld %s %s%s%s\n", (long long)m->id, clock_minute(a, m->at) + 11, title,
+		    context_files(b, m), context_branch(b, m))))
 		frame_gave(b->frame, m->id);
 }
 
@@ -237,9 +237,9 @@ static int recent_section(struct context_build *b, struct err *err)
 			continue;
 		const char *minute = clock_minute(a, m->at), *this_day = clock_day(a, m->at);
 		const char *body = shown < full && m->trust > TRUST_OUTSIDE ? frame_block(a, memory_text(a, m), BODY_CHARS, "  ") : "";
-		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s\n", strcmp(day, this_day) ? this_day : "",
+		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s\n", strcmp(day, this_day) ? this_day : "",
 			strcmp(day, this_day) ? "\n" : "", (long long)m->id, minute + 11, context_label(m), title,
-			context_files(b, m));
+			context_files(b, m), context_branch(b, m));
 		if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 			break;
 		day = this_day;

@@ -281,7 +281,7 @@ void found_write(struct op_call *call, struct jw *w, const struct found *f, cons
 		memory_members(call, w, f->memory);
 	else
 		event_members(call, w, f->event);
-	if (style->branch && f->memory && memory_is_elsewhere(f->memory, style->branch))
+	if (style->branches && f->memory && memory_is_elsewhere(style->branches, f->memory))
 		jw_bool(w, "other_branch", true);
 	if (style->explains)
 		explain_write(w, &f->hit);

@@ -1,6 +1,7 @@
 #ifndef OPS_HITS_H
 #define OPS_HITS_H
 
+#include "ops/branches.h"
 #include "ops/ops.h"
 #include "text/snippet.h"
 
@@ -45,7 +46,7 @@ struct hit_style {
 	struct snippet_terms wanted; /* none: the snippet is the text's beginning */
 	bool is_session;             /* the hit stands for its session */
 	bool explains;
-	const char *branch;          /* where the caller stands, for marking work of other branches; NULL: nothing is marked */
+	struct branches *branches;   /* for marking work of other branches; NULL: nothing is marked */
 };
 void found_write(struct op_call *call, struct jw *w, const struct found *f, const struct hit_style *style);
 
@@ -62,8 +63,6 @@ char *event_title(struct arena *a, const struct event *e);
 const char *memory_text(struct arena *a, const struct memory *m);
 /* Everything that an event says, for reading and for snippets; at most HIT_SOURCE_MAX bytes. */
 const char *event_text(struct arena *a, const struct event *e);
-/* Made on a branch that is neither this one nor a default one, and bound to it (design, "Branch"). branch NULL: unknown. */
-bool memory_is_elsewhere(const struct memory *m, const char *branch);
 size_t memory_tokens(const struct memory *m);
 
 #endif

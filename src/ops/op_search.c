@@ -3,7 +3,6 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "conf/project.h"
 #include "ops/all.h"
 #include "ops/param.h"
 
@@ -54,19 +53,16 @@ static void next_write(struct op_call *call, struct jw *out, const struct find *
 	jw_end(out, ']');
 }
 
-/* The branch of whoever asks about their own project. */
-static const char *branch_here(struct op_call *call, const struct find *f)
+/* Branches are told apart for who asks about the project they stand in. */
+static bool is_about_here(struct op_call *call, const struct find *f)
 {
-	struct project_identity here;
-	if (!f->filter.project || !call->cwd || call->cwd[0] != '/' || param_text(call, "project", NULL))
-		return NULL;
-	project_identify(call->arena, call->cwd, &here);
-	return here.branch;
+	return f->filter.project && call->cwd && !param_text(call, "project", NULL);
 }
 
 int op_search(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct lookup l = { .call = call };
+	struct branches branches;
 	struct find f;
 	struct find_result r;
 	if (find_from_params(call, &f, err) || find_run(&l, &f, &r, err))
@@ -76,8 +72,11 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 		.wanted = { r.r.terms, r.r.nterms },
 		.is_session = f.by_session,
 		.explains = param_bool(call, "explain"),
-		.branch = branch_here(call, &f),
 	};
+	if (is_about_here(call, &f)) {
+		branches_init(&branches, call->arena, call->cwd, NULL);
+		style.branches = &branches;
+	}
 	jw_object(out, NULL);
 	jw_str(out, "query", f.text ? f.text : "");
 	jw_str(out, "mode", "lexical");

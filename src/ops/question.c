@@ -143,9 +143,11 @@ struct answer question_match(const struct question *q, struct analyser *an, cons
 		weight += q->words[i].weight * share;
 		if (share <= .5)
 			continue;
+		ret.matched |= 1ull << i;
 		ret.words++;
 		ret.names += q->words[i].is_name;
 	}
+	ret.weight = weight;
 	ret.coverage = q->weight > 0 ? weight / q->weight : 0;
 	return ret;
 }

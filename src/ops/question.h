@@ -39,6 +39,8 @@ void question_weigh(struct question *q, size_t word, double weight);
 
 struct answer {
 	double coverage;  /* 0 to 1, by weight */
+	double weight;    /* of what matched */
+	uint64_t matched; /* bit per word */
 	size_t words;     /* matched, whole or for the most part */
 	size_t names;     /* of them identifiers, paths, numbers */
 };

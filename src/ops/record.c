@@ -107,22 +107,3 @@ size_t memory_tokens(const struct memory *m)
 			tokens += text_tokens(str_of(texts[i]));
 	return tokens;
 }
-
-static const char *const default_branches[] = { "main", "master", "trunk" };
-
-static bool is_bound_to_branch(const struct memory *m)
-{
-	if (m->is_pinned || m->kind == KIND_NOTE)
-		return false;
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX && m->type != FACT_TOOL_PATTERN;
-}
-
-bool memory_is_elsewhere(const struct memory *m, const char *branch)
-{
-	if (!m->branch || !*m->branch || !is_bound_to_branch(m))
-		return false;
-	for (size_t i = 0; i < ARRAY_LEN(default_branches); i++)
-		if (!strcmp(m->branch, default_branches[i]))
-			return false;
-	return !branch || strcmp(m->branch, branch) != 0;
-}

@@ -181,6 +181,10 @@ static void work_of_another_branch_stays_out(void **state)
 {
 	struct fixture *f = *state;
 	AUTO(arena_done) struct arena a = { 0 };
+	const char *ref = arena_printf(&a, "%s/.git/refs/heads/feature/x", f->app), *packed = arena_printf(&a, "%s/.git/packed-refs", f->app);
+	const char *commit = "0123456789012345678901234567890123456789\n";
+	assert_int_equal(file_mkdirs(path_parent(&a, ref), 0700, NULL), 0);
+	assert_int_equal(file_write(ref, commit, strlen(commit), 0600, NULL), 0);
 	assert_int_equal(store_begin(f->writer, NULL), 0);
 	memory_add(f, (struct memory){ .kind = KIND_OBSERVATION, .type = TYPE_FEATURE, .at = f->now, .branch = "feature/x", .title = "Half done on x" });
 	memory_add(f, (struct memory){ .kind = KIND_SUMMARY, .at = f->now, .branch = "feature/x", .title = "Summary on x", .request = "Summary on x" });
@@ -194,6 +198,17 @@ static void work_of_another_branch_stays_out(void **state)
 	buf_done(&r.text);
 	r = given(f, &a, (struct context_request){ .ask = ASK_START, .branch = "feature/x" });
 	assert_non_null(strstr(r.text.data, "Half done on x"));
+	buf_done(&r.text);
+	const char *line = "0123456789012345678901234567890123456789 refs/heads/feature/x\n";
+	assert_int_equal(file_write(packed, line, strlen(line), 0600, NULL), 0);
+	assert_int_equal(unlink(ref), 0);
+	r = given(f, &a, (struct context_request){ .ask = ASK_START });
+	assert_null(strstr(r.text.data, "Half done on x"));
+	buf_done(&r.text);
+	/* A branch that is gone was merged, as far as can be told. */
+	assert_int_equal(unlink(packed), 0);
+	r = given(f, &a, (struct context_request){ .ask = ASK_START });
+	assert_non_null(strstr(r.text.data, "Half done on x [branch feature/x]"));
 	buf_done(&r.text);
 }
 
