@@ -51,6 +51,11 @@ struct run {
 	struct list *pair_lists; /* [view][pair] */
 	float *session_scores;   /* by slot */
 	uint64_t docs;           /* live ones */
+	/* What score_docs need not give: documents whose base score (own, pairs, weighted session) is below the least. */
+	float least;
+	float session_weight;
+	bool wants_complete;     /* but give those that hold all words */
+	bool has_skipped;
 };
 
 /* Finds the posting lists of a word in one segment: the forms of each of its stems, and the whole of that name. */

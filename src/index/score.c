@@ -119,20 +119,34 @@ struct pass {
 	size_t view;
 	scored_fn *each;
 	void *ctx;
+	const uint32_t *slots;
 	uint64_t needed;
 };
+
+static void give(const struct pass *p, const struct window *w, uint32_t start, uint32_t at)
+{
+	struct run *r = p->r;
+	uint32_t slot = p->slots[start + at];
+	float base = w->own[at] + w->pairs[at] + (slot ? r->session_weight * r->session_scores[slot] : 0);
+	bool has_all = (w->groups[at] & p->needed) == p->needed;
+	if (base < r->least && !(has_all && r->wants_complete)) {
+		r->has_skipped = true;
+		return;
+	}
+	struct scored s = {.view = p->view, .doc = start + at, .own = w->own[at], .pairs = w->pairs[at],
+		.session = slot ? r->session_scores[slot] : 0, .has_all = has_all,
+		.has_exact = (w->exact[at] & p->needed) == p->needed};
+	p->each(p->ctx, &s);
+}
 
 static void empty_window(struct window *w, const struct pass *p, uint32_t start)
 {
 	for (uint32_t word = 0; word < WINDOW / 64; word++) {
 		for (; w->touched[word]; w->touched[word] &= w->touched[word] - 1) {
 			uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(w->touched[word]);
-			struct scored s = {.view = p->view, .doc = start + at, .own = w->own[at], .pairs = w->pairs[at],
-				.has_all = (w->groups[at] & p->needed) == p->needed,
-				.has_exact = (w->exact[at] & p->needed) == p->needed};
+			give(p, w, start, at);
 			w->own[at] = w->pairs[at] = 0;
 			w->groups[at] = w->exact[at] = 0;
-			p->each(p->ctx, &s);
 		}
 	}
 }
@@ -201,6 +215,7 @@ void score_docs(struct run *r, uint32_t classes, scored_fn *each, void *ctx)
 	struct pass p = {.r = r, .each = each, .ctx = ctx, .needed = needed_groups(r)};
 	for (p.view = 0; p.view < r->snap->n; p.view++) {
 		const uint32_t *starts = r->snap->views[p.view].seg->t.class_start;
+		p.slots = r->snap->views[p.view].seg->slots;
 		for (int c = 0; c < CLASS_COUNT; c++) {
 			const uint32_t range[2] = {starts[c], starts[c + 1]};
 			if (!(classes >> c & 1) || range[0] == range[1])

@@ -30,7 +30,6 @@ struct collect {
 	struct rank rank;
 	struct ranked *best; /* per session slot; id 0: none */
 	uint64_t total;
-	bool is_exact_total;
 	enum match_rung match;
 	double most_prior;
 };
@@ -77,6 +76,7 @@ static void note_match(struct collect *c, const struct scored *s)
 		rung = MATCH_EXACT;
 	if (c->match == MATCH_NONE || rung < c->match)
 		c->match = rung;
+	c->r->wants_complete = c->match != MATCH_EXACT;
 }
 
 static void keep(struct collect *c, const struct scored *s, struct ranked *item)
@@ -103,11 +103,19 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 static struct ranked item_of(const struct collect *c, const struct scored *s)
 {
 	const struct weights *w = &index_weights;
-	uint32_t slot = c->r->snap->views[s->view].seg->slots[s->doc];
-	double session = slot ? c->r->session_scores[slot] : 0;
 	double best = c->in->by_session ? w->best : 1;
 	return (struct ranked){.view = s->view, .doc = s->doc, .own = (float)(best * s->own), .pairs = (float)(best * s->pairs),
-		.session = (float)((c->in->by_session ? 1 : w->session) * session)};
+		.session = (float)((c->in->by_session ? 1 : w->session) * s->session)};
+}
+
+/* Once enough is kept, what cannot enter even with the best prior need not be looked at. */
+static void raise_least(struct collect *c)
+{
+	if (c->in->wants_total || c->in->by_session || !rank_is_full(&c->rank))
+		return;
+	double worst = c->rank.max ? c->rank.items[0].key : INFINITY;
+	/* A little lower, since the sums are rounded. */
+	c->r->least = (float)(worst / (1 + c->most_prior) * 0.9999);
 }
 
 static void take_scored(void *ctx, const struct scored *s)
@@ -115,20 +123,13 @@ static void take_scored(void *ctx, const struct scored *s)
 	struct collect *c = ctx;
 	if (s->view != c->view)
 		collect_view(c, s->view);
-	struct ranked item = item_of(c, s);
-	if (!c->in->wants_total && c->r->ngroups && !c->in->by_session && rank_is_full(&c->rank)) {
-		double bound = ((double)item.own + item.session + item.pairs) * (1 + c->most_prior);
-		bool tells_more = (s->has_exact && c->match != MATCH_EXACT) || (s->has_all && c->match > MATCH_STEM);
-		if (!tells_more && (c->rank.max == 0 || bound < c->rank.items[0].key)) {
-			c->is_exact_total = false;
-			return;
-		}
-	}
 	if (!filter_passes(&c->filter, s->doc) || (c->phrases && !phrase_check_passes(c->phrases, s->doc)))
 		return;
+	struct ranked item = item_of(c, s);
 	c->total++;
 	note_match(c, s);
 	keep(c, s, &item);
+	raise_least(c);
 }
 
 static void rank_sessions(struct collect *c)
@@ -154,7 +155,7 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 		segment_columns(c->r->snap->views[r->view].seg, r->doc, &ret->hits[i].columns);
 	}
 	ret->total = c->total;
-	ret->total_is_exact = c->is_exact_total;
+	ret->total_is_exact = !c->r->has_skipped;
 	ret->match = c->match;
 }
 
@@ -168,7 +169,10 @@ static void search_once(struct run *r, struct arena *a, const struct search *in,
 	match_run(r);
 	pairs_run(r);
 	score_sessions(r);
-	struct collect c = {.r = r, .in = in, .view = SIZE_MAX, .is_exact_total = true, .most_prior = most_prior()};
+	r->least = -INFINITY;
+	r->session_weight = (float)index_weights.session;
+	r->wants_complete = true;
+	struct collect c = {.r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior()};
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
 	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
 	if (in->by_session)
