@@ -22,6 +22,7 @@
 #define PROMPT_TITLE_WIDTH 110
 #define WEIGHED_WORDS_MAX 16
 #define FILE_CANDIDATES 24
+#define SEARCHED_WORDS_MAX 24 /* of a long prompt: names first, then in order */
 
 /* Share of the prompt's weight that a memory must hold, by number of meaningful words: short prompts must be met nearly whole. */
 static const struct {
@@ -52,7 +53,7 @@ static bool is_near(const struct question *q, const struct answer *a, uint64_t a
 /* How many memories of the project hold a word, from the index. */
 static int word_count(struct context_build *b, const char *word, uint64_t *ret, struct err *err)
 {
-	struct find f = { .text = word, .is_plain = true, .limit = 1, .wants_total = true,
+	struct find f = { .text = word, .is_plain = true, .limit = 0, .wants_total = true,
 		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
 	struct find_result r;
 	if (find_run(&b->l, &f, &r, err))
@@ -91,6 +92,15 @@ static int question_by_rarity(struct context_build *b, struct question *q, uint6
 	return 0;
 }
 
+/* Is the time of the last compaction needed at all? Finding it means walking over the session's events. */
+static bool needs_compaction(const struct memory *list, const bool *given, size_t n, int64_t session)
+{
+	for (size_t i = 0; i < n; i++)
+		if (given[i] || list[i].session == session)
+			return true;
+	return false;
+}
+
 /* Not of this session (unless it was compacted away), not given since the last compaction. */
 static int given_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err)
 {
@@ -100,11 +110,14 @@ static int given_sift(struct context_build *b, struct memory *list, size_t *n, s
 	size_t kept = 0;
 	if (!session || !*n)
 		return 0;
-	if (query_compacted_at(b->call->store, session, &since, err))
-		return -1;
 	for (size_t i = 0; i < *n; i++)
 		ids[i] = list[i].id;
-	if (store_injected(b->call->store, session, since, ids, *n, given, err))
+	if (store_injected(b->call->store, session, 0, ids, *n, given, err))
+		return -1;
+	if (!needs_compaction(list, given, *n, session))
+		return 0;
+	if (query_compacted_at(b->call->store, session, &since, err) ||
+		store_injected(b->call->store, session, since, ids, *n, given, err))
 		return -1;
 	for (size_t i = 0; i < *n; i++)
 		if (!given[i] && (list[i].session != session || list[i].at < since))
@@ -143,6 +156,23 @@ static int candidates_find(struct context_build *b, const char *prompt, struct m
 	for (size_t i = 0; i < r.n; i++)
 		ids[i] = DOC_ROW(r.found[i].hit.id);
 	return context_load(b, ids, r.n, ret, ret_n, err);
+}
+
+/* What of a prompt is searched for: the words that mean something, as they were written. */
+static const char *prompt_words(struct context_build *b, const struct question *q, const char *prompt)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+	size_t n = 0;
+	for (int round = 0; round < 2; round++) {
+		for (size_t i = 0; i < q->n && n < SEARCHED_WORDS_MAX; i++) {
+			const struct question_word *w = &q->words[i];
+			if (w->is_name != (round == 0))
+				continue;
+			buf_printf(&text, "%.*s ", (int)(w->end - w->start), prompt + w->start);
+			n++;
+		}
+	}
+	return arena_dup(b->call->arena, buf_cstr(&text), text.len);
 }
 
 static bool is_question(const char *prompt)
@@ -198,7 +228,7 @@ int context_prompt(struct context_build *b, struct err *err)
 	question_make(q, b->call->analyser, str_of(b->q->prompt));
 	if (q->n < 2)
 		return 0;
-	if (candidates_find(b, b->q->prompt, &list, &n, err) || given_sift(b, list, &n, err))
+	if (candidates_find(b, prompt_words(b, q, b->q->prompt), &list, &n, err) || given_sift(b, list, &n, err))
 		return -1;
 	return n ? candidates_give(b, q, list, n, err) : 0;
 }
