@@ -122,8 +122,11 @@ static int server_fix(struct wire_text *w, struct str *text, const struct toml_d
 		return 0;
 	}
 	struct str end = { text->p + doc->items[at].end, 0 };
-	*text = replaced(
-		w->a, *text, end, arena_printf(w->a, "command = %s%s", command, newline_of(*text)));
+	const char *newline = newline_of(*text);
+	bool is_cut = text->p[doc->items[at].end - 1] != '\n';
+	const char *line =
+		arena_printf(w->a, "%scommand = %s%s", is_cut ? newline : "", command, newline);
+	*text = replaced(w->a, *text, end, line);
 	w->changes++;
 	return 0;
 }
