@@ -17,6 +17,7 @@
 #define ITEMS_LATE 4        /* most that an item loses for those before it */
 #define LEAD_BONUS 1
 #define PROMPT_MIN_WORDS 3  /* telling words of a prompt that means something alone */
+#define PROMPT_WHOLE_WORDS 5 /* words of a whole sentence, which needs one telling word less */
 
 /* What is left of a long sentence when it is cut may say little. */
 static int title_score(struct arena *a, struct str text, const struct sentence *whole)
@@ -157,11 +158,14 @@ static bool has_dangling_pointer(struct str s)
 
 static bool prompt_sentence_is_telling(const struct sentence *s)
 {
-	unsigned needed = has_dangling_pointer(s->text) ? PROMPT_MIN_WORDS + 1 : PROMPT_MIN_WORDS;
+	bool dangles = has_dangling_pointer(s->text);
+	unsigned needed = dangles ? PROMPT_MIN_WORDS + 1 : PROMPT_MIN_WORDS, telling = s->words + 2 * s->names;
 
+	if (!dangles && telling + 1 == needed && telling + s->plain >= PROMPT_WHOLE_WORDS)
+		needed--;
 	if (s->traits & TRAIT_LEAD_IN && s->words + s->names < needed + 1)
 		return false;
-	return s->length >= 12 && s->words + 2 * s->names >= needed && s->words >= 1;
+	return s->length >= 12 && telling >= needed && s->words >= 1;
 }
 
 static bool is_plan_start(const char *text)
@@ -256,7 +260,8 @@ void candidates_add_prompt(struct arena *a, struct candidates *c, struct str pro
 	prompt = str_trim(prompt);
 	if (prompt.n && prompt.p[0] == '/' && !memchr(prompt.p, ' ', MIN(prompt.n, 80)) && !memchr(prompt.p, '\n', MIN(prompt.n, 80)))
 		return;
-	if (prompt.n && prompt.p[0] == '/') {
+	/* "/command and its text", "$skill and its text" */
+	if (prompt.n > 1 && (prompt.p[0] == '/' || (prompt.p[0] == '$' && prompt.p[1] != ' '))) {
 		const char *blank = prompt.p + strcspn(prompt.p, " \n");
 
 		prompt = str_trim((struct str){ blank, (size_t)(prompt.p + prompt.n - blank) });

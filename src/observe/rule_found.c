@@ -14,6 +14,7 @@
 #define FINDING_MIN 220          /* bytes of an answer that rests on looking around */
 #define FINDING_UNAIDED_MIN 420  /* bytes of an answer without any tool */
 #define LEAST_SCORE 3
+#define REPORT_SCORE 12          /* of a report's sentence that names it better than its task does */
 #define READS_KEPT 20
 #define REPORTS_MAX 3
 #define REPAIRS_MAX 1
@@ -135,7 +136,7 @@ static bool mend(struct turn_view *v, const struct rule *rule, const struct repa
 	const char *title;
 	struct draft d;
 
-	if (s.names + s.words < 3 || s.length < 20 || !file)
+	if (s.names + s.words < 2 || s.length < 16 || !file)
 		return false;
 	title = title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %.*s", short_command(v->a, r->failed->key), (int)error.n, error.p)));
 	draft_begin(&d, v, rule, arena_printf(v->a, "repair-%zu", slot), KIND_OBSERVATION);
@@ -218,7 +219,7 @@ void rule_decision(struct turn_view *v, const struct rule *rule, struct rules_ou
 	}
 	if (!sentence.n || sentence.p[sentence.n - 1] == ':')
 		return;
-	title = title_finish(v->a, sentence);
+	title = title_finish(v->a, sentence_strip_reply(sentence));
 	for (size_t i = 0; i < v->ngiven; i++)
 		if (title_is_like(title, v->given[i]))
 			return;
@@ -301,15 +302,17 @@ void rule_report(struct turn_view *v, const struct rule *rule, struct rules_outp
 		blocks_parse(v->a, r->text, &blocks);
 		sections_mark(&blocks);
 		candidates_add_reply(v->a, &titles, &blocks, 0);
-		title = candidates_take(v->a, &titles, LEAST_SCORE, v->given, v->ngiven);
+		title = candidates_take(v->a, &titles, REPORT_SCORE, v->given, v->ngiven);
 		if (!title && r->task)
 			title = title_from_prompt(v->a, str_of(r->task));
+		if (!title)
+			title = candidates_take(v->a, &titles, LEAST_SCORE, v->given, v->ngiven);
 		body = narrative(v, &blocks, 0, blocks.n, BODY_MAX);
 		if (!title || !body || strlen(body) < FINDING_MIN)
 			continue;
 		draft_begin(&d, v, rule, arena_printf(v->a, "report-%zu", i), KIND_OBSERVATION);
 		draft_title(&d, title);
-		d.m.subtitle = r->task && *r->task ? one_line(v->a, str_of(r->task), 120) : NULL;
+		d.m.subtitle = r->task && *r->task && strcmp(r->task, title) != 0 ? one_line(v->a, str_of(r->task), 120) : NULL;
 		draft_body(&d, &blocks, 0, blocks.n);
 		d.m.confidence = .5;
 		set_found_type(&d, r->text);

@@ -16,6 +16,7 @@
 #define SPOKEN_MIN 24      /* bytes of account that make a turn without observations worth a summary, when it ran something */
 #define SPOKEN_ALONE_MIN 90 /* the same when it only looked */
 #define LOOKED_MAX 5
+#define REQUEST_TITLE_MIN 20 /* bytes of a request that may name its turn when nothing else does */
 
 static bool is_worth_it(const struct turn_view *v, const struct rules_output *out)
 {
@@ -104,6 +105,8 @@ void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_out
 	title = candidates_take(v->a, titles, LEAST_SCORE, v->given, v->ngiven);
 	if (!title && v->ngiven)
 		title = title_with_file(v, v->given[0]);
+	if (!title && v->request && strlen(v->request) >= REQUEST_TITLE_MIN)
+		title = title_finish(v->a, str_of(v->request));
 	if (!title)
 		return;
 	draft_begin(&d, v, rule, "main", KIND_SUMMARY);

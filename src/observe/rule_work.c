@@ -14,6 +14,7 @@
 #define PIECES_MAX 4
 #define PIECE_MIN 80          /* bytes of narrative that make a numbered part a piece of its own */
 #define LEAST_SCORE 2
+#define POOR_SCORE (-5)       /* of a sentence that is better than none beside the names of the files */
 #define READS_KEPT 6
 
 /* ---- what kind of work ---- */
@@ -53,12 +54,21 @@ static bool only_documents(const struct turn_view *v)
 	return true;
 }
 
+/* An agent that names a cause mended something. */
+static bool tells_cause(const struct turn_view *v)
+{
+	for (size_t i = 0; i < v->blocks.n; i++)
+		if (v->blocks.items[i].section == SECTION_CAUSE && v->blocks.items[i].kind != BLOCK_HEADING)
+			return true;
+	return false;
+}
+
 /* The title weighs most, then the prompt, then the account. */
 static enum memory_type type_of_words(const struct turn_view *v, const char *title, struct str text)
 {
 	struct str prompt = str_of(v->request), name = str_of(title);
 	unsigned fix = 3 * words_found(name, fix_words, ARRAY_LEN(fix_words)) + 2 * words_found(prompt, fix_words, ARRAY_LEN(fix_words)) +
-		       words_found(text, fix_words, ARRAY_LEN(fix_words)) + (v->nrepairs ? 1 : 0);
+		       words_found(text, fix_words, ARRAY_LEN(fix_words)) + (v->nrepairs ? 1 : 0) + (tells_cause(v) ? 3 : 0);
 	unsigned feature = 3 * words_found(name, feature_words, ARRAY_LEN(feature_words)) + 2 * words_found(prompt, feature_words, ARRAY_LEN(feature_words)) +
 			   words_found(text, feature_words, ARRAY_LEN(feature_words));
 	unsigned refactor = 4 * words_found(name, refactor_words, ARRAY_LEN(refactor_words)) + 3 * words_found(prompt, refactor_words, ARRAY_LEN(refactor_words)) +
@@ -279,7 +289,13 @@ static void work_of_turn(struct turn_view *v, const struct rule *rule, struct ru
 	struct draft d;
 
 	draft_begin(&d, v, rule, "main", KIND_OBSERVATION);
-	draft_title(&d, title ? title : title_of_files(v));
+	if (!title) {
+		const char *files = title_of_files(v);
+
+		title = candidates_take(v->a, titles, POOR_SCORE, v->given, v->ngiven);
+		title = title ? title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", files, title))) : files;
+	}
+	draft_title(&d, title);
 	d.m.commit = c ? c->hash : NULL;
 	draft_body(&d, &v->blocks, 0, v->blocks.n);
 	if (!d.m.body)

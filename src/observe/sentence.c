@@ -89,7 +89,7 @@ static const char *const reply_starts[] = {
 	"fixed!", "fixed.", "fixed -", "fixed —", "updated.", "implemented.", "change:", "changes:", "changed:", "but", "and", "now", "absolutely!", "absolutely.", "good question!", "good question.", "great question!",
 	"great question.", "good point.", "good point!", "good catch!", "good catch.", "good catch -", "good catch —", "good thinking.", "you're right!", "you're right.",
 	"you're right to~", "you're right that", "you're right,", "you're right:", "you were right,", "got it -", "got it —", "confirmed:", "confirmed.", "confirmed,", "found it:", "found it.", "the practical answer is:", "you're right -", "you're right —", "you're absolutely right!", "you're absolutely right.", "you're absolutely right,", "you're correct.", "you are right.",
-	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
+	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "quick answer up front:", "quick answer:", "short version:", "absolutely —", "absolutely -", "absolutely,", "one caveat:", "one note:", "notable:", "q:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
 	"to summarize:", "overall,", "basically,", "essentially,", "additionally,", "also,", "however,", "finally,", "specifically,", "note:", "now,", "so,", "so", "then,",
 	"i've successfully", "i have successfully", "we've successfully", "i successfully", "successfully", "i've now", "i have now", "i've also", "i also", "i have also", "i've just", "i just", "i've",
 	"i have", "we've", "we have", "i can see that", "i can see", "i see that", "i found that", "i noticed that", "i confirmed that", "i verified that",
@@ -180,6 +180,11 @@ static struct str strip(struct str s, const char *const *starts, size_t n)
 	return s;
 }
 
+static bool is_decision_verb(struct str word)
+{
+	return str_is(word, "chose") || str_is(word, "decided") || str_is(word, "opted") || str_is(word, "went");
+}
+
 /* "I updated the docs": who did it is known. */
 static struct str without_subject(struct str s)
 {
@@ -192,7 +197,7 @@ static struct str without_subject(struct str s)
 		if (s.n <= n || strncasecmp(s.p, subjects[i], n) != 0)
 			continue;
 		rest = (struct str){ s.p + n, s.n - n };
-		if (word_next(&rest, &first) && word_is_deed(first))
+		if (word_next(&rest, &first) && (word_is_deed(first) || is_decision_verb(first)))
 			return (struct str){ s.p + n, s.n - n };
 	}
 	return s;
@@ -216,7 +221,7 @@ static const struct {
 } trait_starts[] = {
 	{ "let me", TRAIT_INTENT }, { "let's", TRAIT_INTENT }, { "i'll", TRAIT_INTENT }, { "i will", TRAIT_INTENT }, { "now i", TRAIT_INTENT },
 	{ "now let", TRAIT_INTENT }, { "i'm going", TRAIT_INTENT }, { "i am going", TRAIT_INTENT }, { "i'm now", TRAIT_INTENT }, { "i'm ", TRAIT_INTENT }, { "next, i", TRAIT_INTENT }, { "next i", TRAIT_INTENT },
-	{ "first, let", TRAIT_INTENT }, { "first, i", TRAIT_INTENT }, { "going to", TRAIT_INTENT }, { "we'll", TRAIT_INTENT }, { "i need to", TRAIT_INTENT }, { "i should", TRAIT_INTENT }, { "waiting", TRAIT_INTENT }, { "je vais", TRAIT_INTENT }, { "je commence", TRAIT_INTENT }, { "commençons", TRAIT_INTENT }, { "maintenant,", TRAIT_INTENT }, { "regardons", TRAIT_INTENT },
+	{ "first, let", TRAIT_INTENT }, { "first i", TRAIT_INTENT }, { "using the", TRAIT_INTENT }, { "reading ", TRAIT_INTENT }, { "checking ", TRAIT_INTENT }, { "running ", TRAIT_INTENT }, { "looking ", TRAIT_INTENT }, { "searching", TRAIT_INTENT }, { "starting ", TRAIT_INTENT }, { "spawning", TRAIT_INTENT }, { "fetching", TRAIT_INTENT }, { "sources", TRAIT_STATUS }, { "here is", TRAIT_POINTER }, { "first, i", TRAIT_INTENT }, { "going to", TRAIT_INTENT }, { "we'll", TRAIT_INTENT }, { "i need to", TRAIT_INTENT }, { "i should", TRAIT_INTENT }, { "waiting", TRAIT_INTENT }, { "je vais", TRAIT_INTENT }, { "je commence", TRAIT_INTENT }, { "commençons", TRAIT_INTENT }, { "maintenant,", TRAIT_INTENT }, { "regardons", TRAIT_INTENT },
 	{ "want me", TRAIT_QUESTION }, { "would you like", TRAIT_QUESTION }, { "should i", TRAIT_QUESTION }, { "shall i", TRAIT_QUESTION }, { "do you want", TRAIT_QUESTION }, { "if you want", TRAIT_QUESTION },
 	{ "let me know", TRAIT_QUESTION }, { "if you'd like", TRAIT_QUESTION }, { "say the word", TRAIT_QUESTION }, { "happy to", TRAIT_QUESTION }, { "ready to", TRAIT_QUESTION }, { "ready for", TRAIT_STATUS }, { "veux-tu", TRAIT_QUESTION }, { "voulez-vous", TRAIT_QUESTION }, { "souhaitez-vous", TRAIT_QUESTION }, { "souhaites-tu", TRAIT_QUESTION }, { "si tu veux", TRAIT_QUESTION }, { "si vous voulez", TRAIT_QUESTION }, { "dis-moi", TRAIT_QUESTION }, { "dites-moi", TRAIT_QUESTION },
 	{ "you ", TRAIT_ADDRESS }, { "your ", TRAIT_ADDRESS }, { "try ", TRAIT_ADDRESS }, { "feel free", TRAIT_ADDRESS }, { "tu peux", TRAIT_ADDRESS }, { "vous pouvez", TRAIT_ADDRESS }, { "votre ", TRAIT_ADDRESS },
@@ -338,7 +343,7 @@ int sentence_score(const struct sentence *s)
 {
 	static const struct { unsigned trait; int points; } prices[] = {
 		{ TRAIT_QUESTION, -16 }, { TRAIT_INTENT, -14 }, { TRAIT_POINTER, -5 }, { TRAIT_DEED, 4 }, { TRAIT_STATUS, -7 },
-		{ TRAIT_LEAD_IN, -8 }, { TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -3 },
+		{ TRAIT_LEAD_IN, -8 }, { TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -5 },
 	};
 	int score = (int)MIN(s->words, 7u) + 2 * (int)MIN(s->names, 3u);
 

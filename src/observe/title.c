@@ -5,7 +5,7 @@
 #include "observe/markdown.h"
 #include "observe/sections.h"
 
-#define LEAST 1 /* score of a sentence that says something */
+#define LEAST (-2) /* score of a sentence that says something */
 
 char *title_from_reply(struct arena *a, struct str reply)
 {

@@ -271,7 +271,7 @@ static void add_commits(struct turn_view *v, const struct event *e, size_t order
 	while (str_line(&rest, &line)) {
 		struct commit c = { .event = e, .order = order };
 
-		if (!parse_commit_line(v->a, line, &c))
+		if (!parse_commit_line(v->a, line, &c) || str_starts(c.subject, "Merge "))
 			continue;
 		c.body = commit_body(v->a, command, c.subject);
 		ARENA_PUSH(v->a, v->commits, v->ncommits, v->commits_cap, c);

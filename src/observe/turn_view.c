@@ -135,6 +135,8 @@ static void add_report(struct turn_view *v, const struct event *e)
 	const char *open = str_find(text, STR("<result>")), *close = str_find(text, STR("</result>"));
 	if (open && close > open)
 		text = (struct str){ open + 8, (size_t)(close - open) - 8 };
+	close = str_find(text, STR("\nagentId:"));
+	text = close ? str_trim((struct str){ text.p, (size_t)(close - text.p) }) : text;
 	if (text.p[0] == '<' || text.p[0] == '{')
 		return;
 	r.text = text;
