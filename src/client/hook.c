@@ -200,7 +200,7 @@ static void run(struct hook *h)
 	h->in.name = h->name;
 	if (!captures)
 		hook_read(&h->in, limit);
-	else if (hook_store(&h->paths, &h->in, limit, &err) == 0)
+	else if (hook_store(&h->paths, &h->in, limit, &h->arena, &err) == 0)
 		h->is_stored = true;
 	else
 		hook_log(&h->paths, &h->in, err.text);
@@ -232,5 +232,6 @@ int hook_main(int n, char **args, const char *home)
 	} else {
 		run(&h);
 	}
+	arena_done(&h.arena);
 	return 0;
 }

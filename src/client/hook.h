@@ -31,7 +31,7 @@ void hook_drain(void);
 /* Reads standard input to its end, without storing it. */
 void hook_read(struct hook_input *in, size_t limit);
 /* Reads standard input to its end into the spool, or into the spare one. 0 when it stands in a `new` folder. */
-int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct err *err);
+int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a, struct err *err);
 /* One line in log/hook.log, or in the spare folder. */
 void hook_log(const struct paths *p, const struct hook_input *in, const char *text);
 

@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -19,39 +18,43 @@
 #include "wire/spool.h"
 
 #define PIECE_SIZE (256u << 10)
+#define HEADER_SMALL 256 /* a header without its folder is shorter */
+#define ENCODED_MAX 3
 #define FILE_MODE 0600
 #define FOLDER_MODE 0700
 #define LOG_MAX (1 << 20)
 #define LOG_LINE_MAX 1024
 
-/* The header stands right before the payload, so that both go out in one write. */
-static char buffer[SPOOL_HEADER_MAX + HOOK_ASK_BODY_MAX + 1];
-static char *const payload = buffer + SPOOL_HEADER_MAX;
+/*
+ * The header stands right before the payload, so that both go out in one write. Every page that is touched costs a page
+ * fault, which is why there are no large arrays on the stack here: paths live in the arena, the header is printed in place.
+ */
+static struct {
+	struct spool_header header;
+	char bytes[SPOOL_HEADER_MAX + HOOK_ASK_BODY_MAX + 1];
+} buffer;
+static char *const payload = buffer.bytes + SPOOL_HEADER_MAX;
 
 struct spool_file {
+	struct arena *arena;
 	const char *root;   /* the folder that holds spool/ */
 	const char *spare;  /* another one to go to, or NULL */
 	const char *name;
 	int fd;
 	uint64_t written;
-	char tmp[PATH_MAX], new[PATH_MAX];
+	const char *tmp, *new;
 };
 
-/* Joins without stdio; false when it does not fit. */
-static bool join(char out[PATH_MAX], const char *root, const char *folder, const char *name)
+/* Joins without stdio. */
+static char *join(struct arena *a, const char *root, const char *folder, const char *name)
 {
-	const char *const parts[] = { root, folder, name };
-	size_t n = 0;
+	size_t n = strlen(root), m = strlen(folder), k = strlen(name);
+	char *path = arena_alloc(a, n + m + k + 1);
 
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
-		size_t len = strlen(parts[i]);
-		if (n + len >= PATH_MAX)
-			return false;
-		memcpy(out + n, parts[i], len);
-		n += len;
-	}
-	out[n] = '\0';
-	return true;
+	memcpy(path, root, n);
+	memcpy(path + n, folder, m);
+	memcpy(path + n + m, name, k);
+	return path;
 }
 
 static ssize_t read_some(char *to, size_t size)
@@ -95,13 +98,12 @@ void hook_read(struct hook_input *in, size_t limit)
 		hook_drain();
 }
 
-static int make_folders(const char *root)
+static int make_folders(struct arena *a, const char *root)
 {
 	const char *const folders[] = { "/spool/tmp", "/spool/new", "/spool/bad" };
-	char path[PATH_MAX];
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
-		if (!join(path, root, folders[i], "") || file_mkdirs(path, FOLDER_MODE, NULL) < 0)
+		if (file_mkdirs(join(a, root, folders[i], ""), FOLDER_MODE, NULL) < 0)
 			return -1;
 	return 0;
 }
@@ -110,11 +112,10 @@ static int file_begin(struct spool_file *f)
 {
 	const int flags = O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
 
-	errno = ENAMETOOLONG;
-	if (!join(f->tmp, f->root, "/spool/tmp/", f->name) || !join(f->new, f->root, "/spool/new/", f->name))
-		return -1;
+	f->tmp = join(f->arena, f->root, "/spool/tmp/", f->name);
+	f->new = join(f->arena, f->root, "/spool/new/", f->name);
 	f->fd = open(f->tmp, flags, FILE_MODE);
-	if (f->fd < 0 && errno == ENOENT && make_folders(f->root) == 0)
+	if (f->fd < 0 && errno == ENOENT && make_folders(f->arena, f->root) == 0)
 		f->fd = open(f->tmp, flags, FILE_MODE);
 	return f->fd < 0 ? -1 : 0;
 }
@@ -146,7 +147,7 @@ static int carry_over(int from, int to, uint64_t len)
 /* Goes on in the spare folder. -1 with the first folder's errno when there is none or it does no better. */
 static int file_move_to_spare(struct spool_file *f)
 {
-	struct spool_file to = { .root = f->spare, .name = f->name, .fd = -1, .written = f->written };
+	struct spool_file to = { .arena = f->arena, .root = f->spare, .name = f->name, .fd = -1, .written = f->written };
 	int why = errno;
 
 	if (!f->spare || file_begin(&to) < 0 || (f->fd >= 0 && carry_over(f->fd, to.fd, f->written) < 0)) {
@@ -175,7 +176,7 @@ static int file_end(struct spool_file *f)
 	f->fd = -1;
 	if (result == 0)
 		result = rename(f->tmp, f->new);
-	if (result < 0 && errno == ENOENT && make_folders(f->root) == 0)
+	if (result < 0 && errno == ENOENT && make_folders(f->arena, f->root) == 0)
 		result = rename(f->tmp, f->new);
 	return result;
 }
@@ -211,22 +212,31 @@ static int failed(const struct spool_file *f, struct err *err)
 	return err_set(err, ERR_IO, "cannot store the input in '%s/spool': %s", f->root, strerror(errno));
 }
 
-int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct err *err)
+/* Prints the header right before the payload. Returns its length. */
+static size_t put_header(const struct spool_header *h)
 {
-	static struct spool_header h;
-	struct spool_file f = { .root = p->home, .spare = p->spare, .name = in->name, .fd = -1 };
-	char line[SPOOL_HEADER_MAX];
+	size_t most = HEADER_SMALL + ENCODED_MAX * strlen(h->cwd);
+	char *start = most < SPOOL_HEADER_MAX ? payload - most : buffer.bytes;
+	size_t len = spool_header_print(h, start);
+
+	memmove(payload - len, start, len);
+	return len;
+}
+
+int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a, struct err *err)
+{
+	struct spool_file f = { .arena = a, .root = p->home, .spare = p->spare, .name = in->name, .fd = -1 };
+	struct spool_header *h = &buffer.header;
 	bool has_more;
 
-	copy_word(h.agent, in->agent);
-	copy_word(h.event, in->event);
-	h.at = in->at;
-	if (!getcwd(h.cwd, sizeof h.cwd))
-		h.cwd[0] = '\0';
+	copy_word(h->agent, in->agent);
+	copy_word(h->event, in->event);
+	h->at = in->at;
+	if (!getcwd(h->cwd, sizeof h->cwd))
+		h->cwd[0] = '\0';
 	size_t len = read_payload(limit, &has_more);
-	h.payload_len = len;
-	size_t head = spool_header_print(&h, line);
-	memcpy(payload - head, line, head);
+	h->payload_len = len;
+	size_t head = put_header(h);
 	in->payload_len = len;
 	in->payload = has_more ? NULL : payload;
 
@@ -234,7 +244,7 @@ int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struc
 	file_begin(&f);
 	int result = file_put(&f, payload - head, head + len);
 	if (result == 0 && has_more)
-		result = put_rest(&f, &h, len);
+		result = put_rest(&f, h, len);
 	if (result < 0) {
 		failed(&f, err);
 		file_abandon(&f);
@@ -250,15 +260,16 @@ int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struc
 
 static bool log_append(const char *folder, const char *name, const char *line, size_t len)
 {
-	char path[PATH_MAX], old[PATH_MAX];
+	AUTO(arena_done) struct arena a = { 0 };
 	struct stat st;
 
-	if (!folder || !join(path, folder, name, "") || !join(old, folder, name, ".1"))
+	if (!folder)
 		return false;
+	const char *path = join(&a, folder, name, "");
 	if (!file_is_dir(folder) && file_mkdirs(folder, FOLDER_MODE, NULL) < 0)
 		return false;
 	if (stat(path, &st) == 0 && st.st_size > LOG_MAX)
-		rename(path, old);
+		rename(path, join(&a, folder, name, ".1"));
 	return file_append(path, line, len, FILE_MODE, NULL) == 0;
 }
 

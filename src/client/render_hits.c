@@ -31,8 +31,9 @@ void render_search(struct client *c, const json *reply)
 		render_nothing(c, note, "");
 	if (!n) {
 		render_nothing(c, arena_printf(&c->term.arena, "Nothing was found for '%s'.", query ? query : ""),
-			"Other words, `--project all` or `--scope all` may find it; `remanence sessions` shows what is known here, "
-			"`remanence import` reads earlier sessions.");
+			json_str(c->given, "project") ? "Other words may find it; `remanence sessions` shows what is known." :
+			"Other words or `--project all` may find it; `remanence sessions` shows what is known, `remanence import` reads "
+			"earlier sessions.");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)

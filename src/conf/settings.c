@@ -17,7 +17,6 @@
 #define SETTINGS_FILE_MODE 0600
 #define KEY_MAX 128
 #define VARIABLE_PREFIX "REMANENCE_"
-#define NEAREST_DISTANCE_MAX 5
 #define FNV_OFFSET 14695981039346656037ull
 #define FNV_PRIME 1099511628211ull
 
@@ -79,7 +78,7 @@ int setting_find(const char *key)
 const char *setting_nearest(const char *key)
 {
 	const char *best = NULL;
-	unsigned best_distance = NEAREST_DISTANCE_MAX;
+	unsigned best_distance = 2 + (unsigned)strlen(key) / 3;
 
 	for (int i = 0; i < SETTING_COUNT; i++) {
 		const char *dot = strchr(settings_table[i].key, '.');
