@@ -71,9 +71,12 @@ int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, 
 int db_begin(struct db *db, struct err *err); /* write transaction (immediate) */
 int db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
+bool db_is_in_transaction(struct db *db);
 int db_savepoint(struct db *db, struct err *err);
 int db_release(struct db *db, struct err *err);
-void db_rollback_to(struct db *db);
+void db_rollback_to(struct db *db); /* and ends the savepoint */
+/* Counts rollbacks: what was remembered of rows may be wrong when it has changed. */
+uint64_t db_rollbacks(struct db *db);
 void db_interrupt(struct db *db);
 
 /* What only the driver can do. */

@@ -127,23 +127,13 @@ int event_find(struct event_putter *u, int64_t ident, int64_t session, struct ev
 	return rc > 0 ? event_row_read(u->store, u->arena, r, ret, err) : rc;
 }
 
-/* Dates of the session widen with its events. */
-static int touch_session(struct store *s, int64_t session, int64_t at, struct err *err)
-{
-	return db_run(s->db,
-		"UPDATE session SET started_at = CASE WHEN started_at = 0 OR started_at > ?2 THEN ?2 ELSE started_at END,"
-		" last_event_at = CASE WHEN last_event_at < ?2 THEN ?2 ELSE last_event_at END"
-		" WHERE id = ?1 AND (started_at = 0 OR started_at > ?2 OR last_event_at < ?2)",
-		DB_ARGS(db_i(session), db_i(at)), err);
-}
-
 int event_save(struct event_putter *u, struct event_row *e, const struct event_row *old, struct err *err)
 {
 	struct store *s = u->store;
 
 	e->id = old ? old->id : 0;
 	if (turn_place(s, e, old, err) || event_row_write(s, e, err) || turn_settle(s, e, old, err) ||
-		touch_session(s, e->session, e->at, err))
+		session_touch(s, e->session, e->at, err))
 		return -1;
 	return store_note(s, CHANGE_EVENT, e->id, false, err);
 }
@@ -171,28 +161,40 @@ static bool is_result_only(const struct event_row *e)
 	return e->kind == EVENT_TOOL && !e->tool && !e->input.n;
 }
 
+struct known {
+	struct event_row row;  /* in this session */
+	bool is_known;
+	int64_t original;      /* in another session of the agent */
+	bool comes_home;
+};
+
 /*
- * Was this event copied from another session of the agent? A copy keeps id and time. Should the other session be the fork of
- * this one, then it is the other that holds the copy: the event comes home.
+ * Looks where the key is known: in this session, and in others, which means that an agent copied history. A copy keeps id and
+ * time. Should the other session be the fork of this one, then it is the other that holds the copy: the event comes home.
  */
-static int find_original(struct event_putter *u, const struct event_row *e, int64_t *ret, bool *ret_comes_home, struct err *err)
+static int look_up(struct event_putter *u, const struct event_row *e, struct known *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc;
 
-	*ret = 0;
-	if (e->source != SOURCE_TRANSCRIPT)
-		return 0;
-	int rc = store_row(u->store,
-		"SELECT e.id, s.parent FROM event e JOIN session s ON s.id = e.session WHERE e.ident = ?1 AND e.session <> ?2"
-		" AND e.kind = ?3 AND (e.at = ?4 OR ?5 = 1) AND s.agent = ?6 ORDER BY e.id LIMIT 1",
-		DB_ARGS(db_i(e->ident), db_i(e->session), db_i(e->kind), db_i(e->at), db_i(is_result_only(e)),
-			db_i(u->put->agent)),
-		&r, err);
-	if (rc <= 0)
-		return rc;
-	*ret = db_int(r, 0);
-	*ret_comes_home = db_int(r, 1) == e->session;
-	return 0;
+	*ret = (struct known){ 0 };
+	if (db_query(u->store->db, "SELECT " EVENT_COLUMNS ", s.parent" EVENT_FROM "WHERE e.ident = ?1 ORDER BY e.id",
+		    DB_ARGS(db_i(e->ident)), &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0) {
+		if (db_int(r, EVENT_COL_SESSION) == e->session) {
+			ret->is_known = true;
+			return event_row_read(u->store, u->arena, r, &ret->row, err);
+		}
+		bool is_copy = e->source == SOURCE_TRANSCRIPT && db_int(r, EVENT_COL_KIND) == e->kind &&
+			db_int(r, EVENT_COL_AGENT) == (int64_t)u->put->agent &&
+			(db_int(r, EVENT_COL_AT) == e->at || is_result_only(e));
+		if (!is_copy || ret->original)
+			continue;
+		ret->original = db_int(r, EVENT_COL_ID);
+		ret->comes_home = db_int(r, EVENT_COL_PARENT) == e->session;
+	}
+	return rc;
 }
 
 /* The copy in the fork goes; the event is then put here as a new one. */
@@ -208,34 +210,8 @@ static int come_home(struct event_putter *u, int64_t id, struct err *err)
 	return turn_leave(u->store, &old, err);
 }
 
-static int put_keyed(struct event_putter *u, struct event_row *e, struct err *err)
+static int put_new(struct event_putter *u, struct event_row *e, struct err *err)
 {
-	struct event_row known;
-	bool is_found, comes_home = false;
-	int64_t original;
-
-	if (event_find(u, e->ident, e->session, &known, &is_found, err))
-		return -1;
-	if (is_found && known.kind == e->kind)
-		return merge_into(u, &known, e, err);
-	if (is_found) {
-		/* One spool file gave two events. */
-		e->key = arena_printf(u->arena, "%s#%s", e->key, event_kind_names[e->kind]);
-		e->ident = event_ident(u->put->agent, e->key);
-		if (event_find(u, e->ident, e->session, &known, &is_found, err))
-			return -1;
-		if (is_found)
-			return merge_into(u, &known, e, err);
-	}
-	if (find_original(u, e, &original, &comes_home, err))
-		return -1;
-	if (original && comes_home && come_home(u, original, err))
-		return -1;
-	if (original && !comes_home) {
-		u->id = original;
-		u->result = PUT_SAME;
-		return 0;
-	}
 	if (e->kind != EVENT_TOOL && e->kind != EVENT_START && e->kind != EVENT_END)
 		return event_pair(u, e, err);
 	u->result = PUT_NEW;
@@ -243,6 +219,31 @@ static int put_keyed(struct event_putter *u, struct event_row *e, struct err *er
 		return -1;
 	u->id = e->id;
 	return 0;
+}
+
+static int put_keyed(struct event_putter *u, struct event_row *e, struct err *err)
+{
+	struct known k;
+
+	if (look_up(u, e, &k, err))
+		return -1;
+	if (k.is_known && k.row.kind != e->kind) {
+		/* One spool file gave two events. */
+		e->key = arena_printf(u->arena, "%s#%s", e->key, event_kind_names[e->kind]);
+		e->ident = event_ident(u->put->agent, e->key);
+		if (look_up(u, e, &k, err))
+			return -1;
+	}
+	if (k.is_known)
+		return merge_into(u, &k.row, e, err);
+	if (k.original && k.comes_home && come_home(u, k.original, err))
+		return -1;
+	if (k.original && !k.comes_home) {
+		u->id = k.original;
+		u->result = PUT_SAME;
+		return 0;
+	}
+	return put_new(u, e, err);
 }
 
 /* Token use of one message counts once, however many lines tell it; the largest that was told holds. */
@@ -301,6 +302,8 @@ int store_event_put(struct store *s, const struct event_put *p, enum put_result 
 	if (!is_seen && put_keyed(&u, &e, err))
 		return -1;
 	if (count_tokens(&u, &e, err))
+		return -1;
+	if (!db_is_in_transaction(s->db) && session_flush(s, err))
 		return -1;
 	*ret = u.result;
 	if (ret_id)

@@ -205,7 +205,7 @@ int store_forget_plan(struct store *s, struct arena *a, const struct forget_quer
 {
 	AUTO(set_done) struct set set = { 0 };
 
-	if (fill_set(s, q, &set, err))
+	if (session_flush(s, err) || fill_set(s, q, &set, err))
 		return -1;
 	*ret = (struct forget_plan){ keep(a, &set.memories), set.memories.n, keep(a, &set.events), set.events.n,
 		keep(a, &set.sessions), set.sessions.n };

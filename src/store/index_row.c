@@ -14,6 +14,7 @@
 #define INPUT_MAX 2000
 #define ERROR_LINES_MAX 12
 #define ERROR_LINE_MAX 240
+#define SCANNED_MAX (64u << 10)  /* of the output, for lines that look like errors */
 #define MESSAGE_MAX (64u << 10) /* a prompt or reply; beyond, its head and tail */
 
 static void add_line(struct buf *b, struct str text, size_t max)
@@ -67,6 +68,11 @@ static void add_errors(struct buf *b, struct str rest)
 	struct str line;
 	int n = 0;
 
+	if (rest.n > SCANNED_MAX) {
+		rest.p += rest.n - SCANNED_MAX; /* what went wrong is told at the end */
+		rest.n = SCANNED_MAX;
+		str_line(&rest, &line);
+	}
 	while (n < ERROR_LINES_MAX && str_line(&rest, &line)) {
 		line = str_trim(line);
 		if (!looks_like_error(line))

@@ -71,6 +71,8 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 			&t.events },
 	};
 
+	if (session_flush(s, err))
+		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(counts); i++)
 		if (db_one(s->db, counts[i].sql, DB_ARGS(db_i(project)), 0, counts[i].to, err))
 			return -1;

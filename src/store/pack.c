@@ -36,6 +36,7 @@ struct packer {
 	struct dictionary *dictionaries;
 	struct dictionary *current[PACK_CLASS_END];
 	bool is_current_known;
+	uint64_t rollbacks; /* as the database counts them */
 };
 
 struct packer *packer_new(struct db *db)
@@ -43,13 +44,12 @@ struct packer *packer_new(struct db *db)
 	struct packer *p = mem_alloc(sizeof(*p));
 
 	p->db = db;
+	p->rollbacks = db_rollbacks(db);
 	return p;
 }
 
-void packer_free(struct packer *p)
+static void drop_dictionaries(struct packer *p)
 {
-	if (!p)
-		return;
 	while (p->dictionaries) {
 		struct dictionary *d = p->dictionaries;
 		p->dictionaries = d->next;
@@ -58,9 +58,27 @@ void packer_free(struct packer *p)
 		free(d->data);
 		free(d);
 	}
+	memset(p->current, 0, sizeof(p->current));
+	p->is_current_known = false;
+}
+
+void packer_free(struct packer *p)
+{
+	if (!p)
+		return;
+	drop_dictionaries(p);
 	ZSTD_freeCCtx(p->compress);
 	ZSTD_freeDCtx(p->expand);
 	free(p);
+}
+
+/* A dictionary that was trained in a transaction that did not last is no dictionary, and its number will be another's. */
+static void heed_rollbacks(struct packer *p)
+{
+	if (p->rollbacks == db_rollbacks(p->db))
+		return;
+	p->rollbacks = db_rollbacks(p->db);
+	drop_dictionaries(p);
 }
 
 void packer_reload(struct packer *p)
@@ -139,6 +157,7 @@ static struct dictionary *keep_dictionary(struct packer *p, struct db_rows *r)
 
 static int load_dictionary(struct packer *p, int64_t id, struct dictionary **ret, struct err *err)
 {
+	heed_rollbacks(p);
 	for (struct dictionary *d = p->dictionaries; d; d = d->next) {
 		if (d->id == id) {
 			*ret = d;
@@ -164,6 +183,7 @@ int packer_dictionary(struct packer *p, enum pack_class class, int64_t *ret_id, 
 
 static int load_current(struct packer *p, struct err *err)
 {
+	heed_rollbacks(p);
 	if (p->is_current_known)
 		return 0;
 	for (int class = PACK_EVENT; class < PACK_CLASS_END; class ++) {

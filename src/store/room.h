@@ -16,7 +16,14 @@ struct store {
 	bool is_writer;
 	bool is_seq_known;
 	int64_t seq;          /* of the last change */
+	struct {
+		int64_t session, first, last; /* 0: nothing waits */
+	} touched;
 };
+
+/* session.c: the times of a session widen with its events; written once per batch, or before anybody looks. */
+int session_touch(struct store *s, int64_t session, int64_t at, struct err *err);
+int session_flush(struct store *s, struct err *err);
 
 #define STORE_FLAG(n) (1 << (n))
 
@@ -77,8 +84,13 @@ uint64_t text_likeness(struct str text);
 	"e.id, e.session, e.ident, e.at, e.kind, e.source, e.status, e.exit_code, e.flags, e.said, e.turn, e.likeness, " \
 	"e.true_size, e.event_key, e.subagent, e.tool, e.cwd, e.branch, e.project, e.pack, t.agent_turn, s.project, s.agent"
 #define EVENT_FROM " FROM event e JOIN session s ON s.id = e.session LEFT JOIN turn t ON t.id = e.turn "
+#define EVENT_COL_ID 0
+#define EVENT_COL_SESSION 1
+#define EVENT_COL_AT 3
+#define EVENT_COL_KIND 4
 #define EVENT_COL_PROJECT 21
 #define EVENT_COL_AGENT 22
+#define EVENT_COL_PARENT 23 /* where a statement adds s.parent */
 int event_row_read(struct store *s, struct arena *a, struct db_rows *r, struct event_row *ret, struct err *err);
 int event_row_load(struct store *s, struct arena *a, int64_t id, struct event_row *ret, struct err *err); /* ERR_NOT_FOUND */
 int event_row_write(struct store *s, struct event_row *e, struct err *err); /* id 0: inserts and sets it */

@@ -23,6 +23,33 @@ static void read_session(struct arena *a, struct db_rows *r, struct session *ret
 		.tokens_out = db_int(r, 16), .project_name = row_str(a, r, 17) };
 }
 
+int session_flush(struct store *s, struct err *err)
+{
+	int64_t session = s->touched.session;
+
+	s->touched.session = 0;
+	if (!session)
+		return 0;
+	return db_run(s->db,
+		"UPDATE session SET started_at = CASE WHEN started_at = 0 OR started_at > ?2 THEN ?2 ELSE started_at END,"
+		" last_event_at = CASE WHEN last_event_at < ?3 THEN ?3 ELSE last_event_at END"
+		" WHERE id = ?1 AND (started_at = 0 OR started_at > ?2 OR last_event_at < ?3)",
+		DB_ARGS(db_i(session), db_i(s->touched.first), db_i(s->touched.last)), err);
+}
+
+int session_touch(struct store *s, int64_t session, int64_t at, struct err *err)
+{
+	if (s->touched.session != session) {
+		if (session_flush(s, err))
+			return -1;
+		s->touched.session = session;
+		s->touched.first = s->touched.last = at;
+	}
+	s->touched.first = MIN(s->touched.first, at);
+	s->touched.last = MAX(s->touched.last, at);
+	return 0;
+}
+
 /* Takes a text that is new; `is_newest` also replaces one that is known. */
 static bool take(const char **to, const char *from, bool is_newest)
 {
@@ -97,6 +124,9 @@ static int update(struct store *s, struct session *n, const struct captured_sess
 	struct err *err)
 {
 	int64_t parent = 0;
+
+	if (s->touched.session == n->id && n->started_at > s->touched.first)
+		n->started_at = s->touched.first;
 	bool is_changed = fill(n, c, project);
 
 	if (c->parent && !has_parent && find_parent(s, c, &parent, err))
@@ -141,6 +171,9 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 int store_session_get(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
 {
 	struct db_rows *r;
+
+	if (session_flush(s, err))
+		return -1;
 	int rc = store_row(s,
 		"SELECT " SESSION_COLUMNS " FROM session s LEFT JOIN project p ON p.id = s.project WHERE s.id = ?1",
 		DB_ARGS(db_i(id)), &r, err);
@@ -174,7 +207,7 @@ int store_session_list(struct store *s, struct arena *a, const struct session_qu
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (db_query(s->db,
+	if (session_flush(s, err) || db_query(s->db,
 		    "SELECT " SESSION_COLUMNS ", (SELECT count(*) FROM event WHERE session = s.id),"
 		    " (SELECT count(*) FROM memory WHERE session = s.id) FROM session s LEFT JOIN project p ON p.id = s.project"
 		    " WHERE (?1 = 0 OR s.project = ?1) AND (?2 = 0 OR s.agent = ?2) AND (?3 = 0 OR s.last_event_at >= ?3)"

@@ -381,8 +381,14 @@ int db_commit(struct db *db, struct err *err)
 
 void db_rollback(struct db *db)
 {
+	db->rollbacks++;
 	if (!sqlite3_get_autocommit(db->handle))
 		db_run(db, "ROLLBACK", NULL, 0, NULL);
+}
+
+bool db_is_in_transaction(struct db *db)
+{
+	return !sqlite3_get_autocommit(db->handle);
 }
 
 int db_savepoint(struct db *db, struct err *err)
@@ -397,8 +403,14 @@ int db_release(struct db *db, struct err *err)
 
 void db_rollback_to(struct db *db)
 {
+	db->rollbacks++;
 	if (db_run(db, "ROLLBACK TO " SAVEPOINT_NAME, NULL, 0, NULL) == 0)
 		db_run(db, "RELEASE " SAVEPOINT_NAME, NULL, 0, NULL);
+}
+
+uint64_t db_rollbacks(struct db *db)
+{
+	return db->rollbacks;
 }
 
 void db_interrupt(struct db *db)

@@ -24,6 +24,7 @@ struct statement {
 struct db {
 	sqlite3 *handle;
 	char *path;
+	uint64_t rollbacks;
 	struct statement cache[STATEMENTS_MAX];
 };
 

@@ -45,14 +45,14 @@ int store_begin(struct store *s, struct err *err)
 
 int store_commit(struct store *s, struct err *err)
 {
-	return db_commit(s->db, err);
+	return session_flush(s, err) ? -1 : db_commit(s->db, err);
 }
 
 void store_rollback(struct store *s)
 {
 	db_rollback(s->db);
 	s->is_seq_known = false;
-	packer_reload(s->packer);
+	s->touched.session = 0;
 }
 
 int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)

@@ -196,6 +196,28 @@ static void a_dictionary_makes_texts_small_and_all_stay_readable(void **state)
 	store_close(reader);
 }
 
+static void a_dictionary_that_was_rolled_back_is_not_used(void **state)
+{
+	struct fixture *f = *state;
+	int64_t session = make_session(f, "a", make_project(f, "/src/app"));
+	struct event *list;
+	struct store *reader;
+	size_t n;
+
+	fill(f, session, 0, 2000);
+	ok(store_begin(f->s, &f->err));
+	ok(db_savepoint(store_db(f->s), &f->err));
+	ok(store_train_dictionary(f->s, &f->err));
+	fill(f, session, 2000, 5);
+	db_rollback_to(store_db(f->s));
+	fill(f, session, 2000, 5);
+	ok(store_commit(f->s, &f->err));
+	ok(store_open(f->url, DB_READ, NULL, &reader, &f->err));
+	ok(store_events(reader, &f->arena, session, 0, 2000, 10, &list, &n, &f->err));
+	assert_int_equal(n, 5);
+	store_close(reader);
+}
+
 static void a_pause_holds_for_its_time_and_place(void **state)
 {
 	struct fixture *f = *state;
@@ -364,6 +386,7 @@ int main(void)
 		each(forgetting_by_match_session_project_and_time),
 		each(a_dictionary_that_holds_a_forgotten_piece_is_given_up),
 		each(a_dictionary_makes_texts_small_and_all_stay_readable),
+		each(a_dictionary_that_was_rolled_back_is_not_used),
 		each(a_pause_holds_for_its_time_and_place),
 		each(memories_outlive_their_events),
 		each(a_backup_is_a_whole_store),
