@@ -44,7 +44,10 @@ static int show_call(struct client *c, struct err *err)
 
 int local_status(struct client *c, struct err *err)
 {
-	return start_is_answered(&c->paths) ? show_call(c, err) : show_not_running(c, err);
+	if (start_is_answered(&c->paths))
+		return show_call(c, err);
+	/* A daemon that failed at its last start would fail again: that is no rest, but trouble. */
+	return start_reason(&c->paths, 0, err) ? -1 : show_not_running(c, err);
 }
 
 int local_stop(struct client *c, struct err *err)

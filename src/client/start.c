@@ -212,8 +212,7 @@ bool start_is_answered(const struct paths *p)
 	return fd >= 0 || why == EAGAIN;
 }
 
-/* The sentence that the daemon left when it could not start; false when it left none since `since`. */
-static bool reason_read(const struct paths *p, int64_t since, struct err *err)
+bool start_reason(const struct paths *p, int64_t since, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
 	struct stat st;
@@ -247,7 +246,7 @@ int start_and_wait(const struct paths *p, struct err *err)
 			start_succeeded(p);
 			return 0;
 		}
-		if (reason_read(p, since, err))
+		if (start_reason(p, since, err))
 			return -1;
 		if (clock_mono_us() >= deadline)
 			break;

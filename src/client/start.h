@@ -26,6 +26,8 @@ int start_find(struct buf *ret, struct err *err);
 int start_gently(const struct paths *p, enum start_result *ret, struct err *err);
 /* For commands: starts the daemon and waits until its socket answers. The error tells the daemon's own reason. */
 int start_and_wait(const struct paths *p, struct err *err);
+/* The sentence that the daemon left when it could not start, as an error; false when it left none since `since`. */
+bool start_reason(const struct paths *p, int64_t since, struct err *err);
 /* The daemon serves: starts are counted from nothing again. */
 void start_succeeded(const struct paths *p);
 /* Asks the daemon to leave and waits until it has, or until another one serves. 0 also when none runs. */
