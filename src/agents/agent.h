@@ -57,6 +57,10 @@ struct agent {
 	bool (*line_is_wanted)(const char *line, size_t len);
 	/* A reader for one file; state as written by reader_save at the last offset, or NULL at the file's start. */
 	struct transcript_reader *(*reader_new)(const char *path, const char *state);
+	/*
+	 * A tool call is told when it is made (status unknown) and again with its result, under the same tool_use_id; Codex also tells a
+	 * turn's last reply again, with its tokens, under the same id. What the second telling leaves empty stands in the first.
+	 */
 	/* One parsed line to capture (events may be none). `n` counts lines of the file from 1; for ids of lines that have none. */
 	int (*reader_line)(struct transcript_reader *r, struct arena *a, const json *line, uint64_t n, struct capture *ret, struct err *err);
 	/* What the reader must remember to go on at a later offset, as JSON text. */
