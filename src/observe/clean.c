@@ -78,7 +78,8 @@ static bool is_machine_prompt(struct str text)
 	return false;
 }
 
-static void clean_fields(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions)
+/* Was any of it private? */
+static bool clean_fields(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions)
 {
 	struct str *const fields[] = { &e->text, &e->input, &e->output, &e->diff };
 	struct tag_state tags = { .is_prompt = e->kind == EVENT_PROMPT };
@@ -87,17 +88,17 @@ static void clean_fields(struct arena *a, const struct redactor *r, struct captu
 		*fields[i] = clean_field(a, *fields[i], fields[i] == &e->input, &tags);
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		*fields[i] = redact(r, a, tags_strike(a, *fields[i], &tags), redactions);
+	return tags.had_private;
 }
 
 void clean_event(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions)
 {
-	size_t had = e->text.n;
+	bool had_text = e->text.n > 0, had_private = clean_fields(a, r, e, redactions);
 
-	clean_fields(a, r, e, redactions);
 	if (e->kind != EVENT_PROMPT)
 		return;
 	e->text = str_trim(e->text);
-	e->is_meta = e->is_meta || (had && !e->text.n) || is_machine_prompt(e->text);
+	e->is_meta = e->is_meta || (had_text && !e->text.n && !had_private) || is_machine_prompt(e->text);
 }
 
 struct str clean_text(struct arena *a, const struct redactor *r, struct str text, uint64_t *redactions)

@@ -11,7 +11,7 @@
 #include "text/hash.h"
 
 #define FOLDERS_MAX 512          /* working folders remembered; above it they are all forgotten */
-#define FRESH_US 1000000         /* a linked worktree's identity, whose head lies elsewhere, is read again after this */
+#define FRESH_US 1000000         /* after this an identity is read again whose signature cannot tell all */
 #define FILES_MAX 256            /* files kept per event */
 
 /* Our own tools: what they recall is known already and must not be observed as if it were new. */
@@ -92,18 +92,18 @@ static uint64_t folder_signature(const struct folder *f)
 	uint64_t signature = 14695981039346656037u;
 
 	sign(&signature, f->identity.root, ".git");
+	sign(&signature, f->cwd, ".git");
 	if (f->identity.common_dir) {
 		sign(&signature, f->identity.common_dir, "HEAD");
 		sign(&signature, f->identity.common_dir, "config");
-	} else {
-		sign(&signature, f->cwd, ".git");
 	}
 	return signature;
 }
 
 static bool folder_is_fresh(const struct folder *f)
 {
-	if (f->identity.worktree && clock_mono_us() - f->read_at > FRESH_US)
+	/* A linked worktree's head lies elsewhere; a repository may be made in any folder above. */
+	if ((f->identity.worktree || !f->identity.common_dir) && clock_mono_us() - f->read_at > FRESH_US)
 		return false;
 	return f->signature == folder_signature(f);
 }
@@ -267,7 +267,8 @@ static bool prepare(struct take *t, struct captured_event *e)
 	clean_files(t, e);
 	if (e->kind != EVENT_PROMPT && e->kind != EVENT_REPLY && e->kind != EVENT_COMPACTION)
 		return true;
-	return e->text.n > 0 || (had_text && !e->is_meta);
+	/* A prompt that was private as a whole still begins a turn. */
+	return str_trim(e->text).n > 0 || (e->kind == EVENT_PROMPT && had_text && !e->is_meta);
 }
 
 /* The project of a working folder; without one, that of the session as it is known. */

@@ -4,10 +4,10 @@
 #include "observe/rule_table.h"
 
 const struct rule rules_table[] = {
+	{ "decision", rule_decision, "the agent says what it decided and why" },
 	{ "work", rule_work, "files were changed: what was built, fixed or reshaped" },
 	{ "finding", rule_finding, "nothing was changed: what reading, searching or thinking found" },
 	{ "repair", rule_repair, "a check failed, files were changed, the check passed" },
-	{ "decision", rule_decision, "the agent says what it decided and why" },
 	{ "choice", rule_choice, "the person chose among options or refused a step with a reason" },
 	{ "report", rule_report, "what a sub-agent reported" },
 	{ "summary", rule_summary, "what the turn came to" },
