@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-#define WINDOW 8192u
+#define WINDOW 4096u
 
 double bm25_idf(uint64_t docs, uint64_t df)
 {

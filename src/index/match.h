@@ -34,6 +34,7 @@ struct group {
 
 struct pair {
 	uint32_t a, b; /* groups */
+	uint64_t both; /* documents that hold both words, near or not */
 	uint64_t df;
 	double idf, session_idf;
 };
@@ -49,6 +50,7 @@ struct run {
 	struct pair pairs[PAIRS_MAX];
 	size_t npairs;
 	struct list *pair_lists; /* [view][pair] */
+	uint64_t **maps;         /* [view][group], NULL until needed: a bit per document */
 	float *session_scores;   /* by slot */
 	uint64_t docs;           /* live ones */
 	/* What score_docs need not give: documents whose base score (own, pairs, weighted session) is below the least. */

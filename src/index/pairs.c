@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 
+#define PAIR_READS_MAX 6000u /* documents whose positions a search reads for near pairs */
+
 /* Reads positions of a group's forms, documents ascending. */
 struct reader {
 	struct postings *forms;
@@ -59,47 +61,106 @@ static unsigned count_near(const struct reader *a, const struct reader *b, uint3
 	return n;
 }
 
+/* A bit per document of the view: intersecting two lists is then testing the shorter against the other's map. */
+static uint64_t *map_of(struct run *r, size_t view, uint32_t group)
+{
+	uint64_t **map = &r->maps[view * r->ngroups + group];
+	const struct list *l = run_list(r, view, group);
+	if (*map)
+		return *map;
+	*map = ARENA_ARRAY(r->scratch, uint64_t, r->snap->views[view].seg->t.docs / 64 + 1);
+	for (uint32_t i = 0; i < l->n; i++)
+		(*map)[l->docs[i] / 64] |= (uint64_t)1 << (l->docs[i] % 64);
+	return *map;
+}
+
+struct both {
+	const struct list *shorter;
+	const uint64_t *map; /* of the other */
+};
+
+static struct both both_of(struct run *r, size_t view, const struct pair *p)
+{
+	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
+	if (a->n == 0 || b->n == 0)
+		return (struct both){0};
+	return a->n <= b->n ? (struct both){a, map_of(r, view, p->b)} : (struct both){b, map_of(r, view, p->a)};
+}
+
+static bool both_hold(const struct both *b, uint32_t doc)
+{
+	return b->map[doc / 64] >> (doc % 64) & 1;
+}
+
+static uint32_t count_both(struct run *r, size_t view, const struct pair *p)
+{
+	struct both b = both_of(r, view, p);
+	uint32_t n = 0;
+	for (uint32_t i = 0; b.shorter && i < b.shorter->n; i++)
+		n += both_hold(&b, b.shorter->docs[i]);
+	return n;
+}
+
 static void find_pair(struct run *r, size_t view, size_t pair)
 {
 	const struct pair *p = &r->pairs[pair];
-	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
 	struct list *out = run_pair_list(r, view, pair);
+	struct both b = both_of(r, view, p);
+	uint32_t most = count_both(r, view, p);
 	struct reader ra, rb;
-	size_t most = MIN(a->n, b->n);
 	if (most == 0)
 		return;
 	out->docs = arena_alloc(r->scratch, most * sizeof(*out->docs));
 	out->tf = arena_alloc(r->scratch, most * sizeof(*out->tf));
-	reader_start(r, &ra, r->snap->views[view].seg, a);
-	reader_start(r, &rb, r->snap->views[view].seg, b);
-	for (uint32_t i = 0, k = 0; i < a->n && k < b->n;) {
-		if (a->docs[i] != b->docs[k]) {
-			if (a->docs[i] < b->docs[k])
-				i++;
-			else
-				k++;
+	reader_start(r, &ra, r->snap->views[view].seg, run_list(r, view, p->a));
+	reader_start(r, &rb, r->snap->views[view].seg, run_list(r, view, p->b));
+	for (uint32_t i = 0; i < b.shorter->n; i++) {
+		uint32_t doc = b.shorter->docs[i];
+		if (!both_hold(&b, doc))
 			continue;
-		}
-		reader_at(&ra, a->docs[i]);
-		reader_at(&rb, a->docs[i]);
+		reader_at(&ra, doc);
+		reader_at(&rb, doc);
 		unsigned n = count_near(&ra, &rb, index_weights.pair_window);
 		if (n) {
-			out->docs[out->n] = a->docs[i];
+			out->docs[out->n] = doc;
 			out->tf[out->n++] = (float)n;
 		}
-		i++;
-		k++;
 	}
 }
 
+static int compare_pairs(const void *x, const void *y)
+{
+	const struct pair *a = x, *b = y;
+	if (a->both != b->both)
+		return a->both < b->both ? -1 : 1;
+	return a->a != b->a ? (a->a > b->a) - (a->a < b->a) : (a->b > b->b) - (a->b < b->b);
+}
+
+/* Reading positions costs: the pairs that the fewest documents can hold come first, and tell most; the rest is left out. */
+static void keep_affordable(struct run *r)
+{
+	uint64_t reads = 0;
+	size_t n = 0;
+	for (size_t p = 0; p < r->npairs; p++)
+		for (size_t v = 0; v < r->snap->n; v++)
+			r->pairs[p].both += count_both(r, v, &r->pairs[p]);
+	qsort(r->pairs, r->npairs, sizeof(*r->pairs), compare_pairs);
+	while (n < r->npairs && reads + r->pairs[n].both <= PAIR_READS_MAX)
+		reads += r->pairs[n++].both;
+	r->npairs = n;
+}
+
+/* Distance in the question is counted in words that are looked for. */
 static void choose_pairs(struct run *r)
 {
 	for (uint32_t a = 0; a < r->ngroups; a++) {
-		for (uint32_t b = a + 1; b < r->ngroups && r->npairs < PAIRS_MAX; b++) {
-			const struct query_word *x = r->groups[a].word, *y = r->groups[b].word;
-			uint32_t apart = x->position < y->position ? y->position - x->position : x->position - y->position;
-			if (!x->is_whole && !y->is_whole && apart > 0 && apart <= index_weights.pair_window)
-				r->pairs[r->npairs++] = (struct pair){.a = a, .b = b};
+		unsigned apart = 0;
+		for (uint32_t b = a + 1; b < r->ngroups && !r->groups[a].word->is_whole; b++) {
+			if (r->groups[b].word->is_whole)
+				continue;
+			if (++apart > index_weights.pair_apart || r->npairs == PAIRS_MAX)
+				break;
+			r->pairs[r->npairs++] = (struct pair){.a = a, .b = b};
 		}
 	}
 }
@@ -109,6 +170,8 @@ void pairs_run(struct run *r)
 	if (index_weights.pair == 0 && index_weights.session_pair == 0)
 		return;
 	choose_pairs(r);
+	r->maps = ARENA_ARRAY(r->scratch, uint64_t *, r->snap->n * r->ngroups + 1);
+	keep_affordable(r);
 	r->pair_lists = arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
 	for (size_t v = 0; v < r->snap->n; v++) {
 		for (size_t p = 0; p < r->npairs; p++) {

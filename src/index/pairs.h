@@ -3,7 +3,7 @@
 
 #include "index/match.h"
 
-/* Near pairs: two words of the question that stand at most `pair_window` words apart both in it and in a text, in either order. */
+/* Near pairs: two words of the question that stand near each other both in it and in a text, in either order. */
 void pairs_run(struct run *r);
 
 /* Phrases of the question, checked document by document in ascending order within one view. */

@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 
-#define WINDOW 4096u
+#define WINDOW 1024u
 
 /* Adds one term's share to the sessions it occurs in; tf is left zero. Returns its idf. */
 static double add_term(struct run *r, double weight, float *tf, const float *norms)

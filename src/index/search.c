@@ -99,13 +99,18 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 		c->best[slot] = *item;
 }
 
-/* When sessions are ranked, theirs is the main score and the document's is added to it. */
+/* When sessions are ranked, theirs is the main score, which counts near pairs already, and the document's own is added to it. */
 static struct ranked item_of(const struct collect *c, const struct scored *s)
 {
 	const struct weights *w = &index_weights;
-	double best = c->in->by_session ? w->best : 1;
-	return (struct ranked){.view = s->view, .doc = s->doc, .own = (float)(best * s->own), .pairs = (float)(best * s->pairs),
-		.session = (float)((c->in->by_session ? 1 : w->session) * s->session)};
+	struct ranked item = {.view = s->view, .doc = s->doc, .own = s->own, .pairs = s->pairs,
+		.session = (float)(w->session * s->session)};
+	if (c->in->by_session) {
+		item.own = (float)(w->best * s->own);
+		item.pairs = 0;
+		item.session = s->session;
+	}
+	return item;
 }
 
 /* Once enough is kept, what cannot enter even with the best prior need not be looked at. */

@@ -1,13 +1,13 @@
 #include "index/weights.h"
 
 struct weights index_weights = {
-	.k1 = 1.2, .b = 0.75,
+	.k1 = 1.2, .b = 0.6,
 	.title = 2.5, .body = 1, .rest = 0.8,
 	.form = 0.9,
 	.session_k1 = 1.2, .session_b = 0.75,
-	.pair_window = 2,
-	.pair = 0.8, .session_pair = 0.8,
-	.session = 0.3,
+	.pair_apart = 3, .pair_window = 3,
+	.pair = 0.3, .session_pair = 0.8,
+	.session = 0.4,
 	.best = 1,
 	.recency = 0.1, .recency_days = 30,
 	.pinned = 0.1, .meta = -0.3, .confidence = 0.1,

@@ -16,7 +16,8 @@ struct weights {
 	/* BM25 of a session: all its documents as one. */
 	double session_k1, session_b;
 	/* Two words of the question that stand near each other in it and in the text. */
-	unsigned pair_window;    /* words apart in the text, and in the question */
+	unsigned pair_apart;     /* at most so many places apart among the question's words that are looked for */
+	unsigned pair_window;    /* and so many words apart in the text */
 	double pair, session_pair;
 	/* Parts of the score. */
 	double session;          /* a document's session, beside its own */

@@ -271,8 +271,10 @@ static void twin_prepare(struct twin_run *r, const struct query *q)
 			r->words[r->ngroups++] = &q->words[i];
 	for (size_t a = 0; a < r->ngroups; a++)
 		for (size_t b = a + 1; b < r->ngroups; b++) {
-			int apart = abs((int)r->words[a]->position - (int)r->words[b]->position);
-			if (apart && apart <= (int)index_weights.pair_window && !r->words[a]->is_whole && !r->words[b]->is_whole) {
+			unsigned apart = 0;
+			for (size_t g = a; g < b; g++)
+				apart += !r->words[g]->is_whole;
+			if (apart <= index_weights.pair_apart && !r->words[a]->is_whole && !r->words[b]->is_whole) {
 				r->pairs[r->npairs][0] = (int)a;
 				r->pairs[r->npairs++][1] = (int)b;
 			}
@@ -381,7 +383,7 @@ static size_t twin_search(const struct search *s, struct twin_hit *hits, enum ma
 		if (s->by_session && !in_session)
 			continue;
 		double session = in_session ? r.session_score[twins[d].columns.session] : 0;
-		double base = s->by_session ? w->best * (own + pairs) + session : own + pairs + w->session * session;
+		double base = s->by_session ? w->best * own + session : own + pairs + w->session * session;
 		struct twin_hit h = {DOC_ID(class, d % DOCS_MAX), base * (1 + prior_share(&twins[d], class, s->now)),
 			(double)twins[d].columns.at, twins[d].columns.session};
 		if (r.ngroups == 0)
