@@ -1,6 +1,6 @@
 /*
- * What the index follows. A thing has one row here, that of its last change: whoever starts at 0 sees everything that exists
- * once, and what is gone until it is pruned.
+ * What the index follows. A thing has one row here, that of its last change: whoever starts at 0
+ * sees everything that exists once, and what is gone until it is pruned.
  */
 #include "store/room.h"
 
@@ -15,7 +15,8 @@ int store_change_last(struct store *s, int64_t *ret, struct err *err)
 	int64_t kept;
 
 	/* The rows say less than the number once gave when the last of them was pruned. */
-	if (db_one(s->db, "SELECT n FROM counter WHERE name = 'change.last'", NULL, 0, 0, &kept, err))
+	if (db_one(s->db, "SELECT n FROM counter WHERE name = 'change.last'", NULL, 0, 0, &kept,
+		    err))
 		return -1;
 	if (db_one(s->db, "SELECT max(seq) FROM change", NULL, 0, 0, ret, err))
 		return -1;
@@ -34,7 +35,8 @@ int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone,
 		DB_ARGS(db_i(id * CHANGE_REF_STEP + kind), db_i(++s->seq), db_i(is_gone)), err);
 }
 
-int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret, size_t *ret_n, struct err *err)
+int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret,
+	size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct change *list = NULL;
@@ -46,7 +48,8 @@ int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, s
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		int64_t ref = db_int(r, 1);
-		struct change c = { db_int(r, 0), (enum change_kind)(ref % CHANGE_REF_STEP), ref / CHANGE_REF_STEP };
+		struct change c = { db_int(r, 0), (enum change_kind)(ref % CHANGE_REF_STEP),
+			ref / CHANGE_REF_STEP };
 		ARENA_PUSH(a, list, n, cap, c);
 	}
 	if (rc < 0)
@@ -66,5 +69,6 @@ int store_change_prune(struct store *s, int64_t up_to, struct err *err)
 			" ON CONFLICT (name) DO UPDATE SET n = excluded.n",
 			DB_ARGS(db_i(last)), err))
 		return -1;
-	return db_run(s->db, "DELETE FROM change WHERE is_gone = 1 AND seq <= ?1", DB_ARGS(db_i(up_to)), err);
+	return db_run(s->db, "DELETE FROM change WHERE is_gone = 1 AND seq <= ?1",
+		DB_ARGS(db_i(up_to)), err);
 }

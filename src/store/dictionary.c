@@ -1,7 +1,7 @@
 /*
- * Compression dictionaries of the store: training, and giving one up. A dictionary holds pieces of the texts that it was
- * trained on. When something is forgotten that left a piece there which no other row holds, the dictionary goes too, and
- * every row that needed it is written without.
+ * Compression dictionaries of the store: training, and giving one up. A dictionary holds pieces
+ * of the texts that it was trained on. When something is forgotten that left a piece there which
+ * no other row holds, the dictionary goes too, and every row that needed it is written without.
  */
 #include "store/dictionary.h"
 
@@ -12,15 +12,16 @@
 #include "base/mem.h"
 #include "text/hash.h"
 
-#define SAMPLES_MIN 400          /* rows; fewer teach a dictionary nothing */
+#define SAMPLES_MIN 400 /* rows; fewer teach a dictionary nothing */
 #define SAMPLES_MAX 4000
 #define SAMPLE_BYTES_MIN (256u << 10)
 #define SAMPLE_BYTES_MAX (3u << 20)
-#define SAMPLE_MAX (8u << 10)    /* of one row; the rest repeats itself */
-#define WINDOW 24                /* bytes that two texts have in common are no chance */
+#define SAMPLE_MAX (8u << 10) /* of one row; the rest repeats itself */
+#define WINDOW 24             /* bytes that two texts have in common are no chance */
 #define RECODE_BATCH 200
 
-static int read_samples(struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
+static int read_samples(
+	struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -52,7 +53,10 @@ static int train(struct store *s, enum pack_class class, const char *sql, struct
 		return -1;
 	if (id)
 		return 0;
-	if (db_one(s->db, class == PACK_MEMORY ? "SELECT count(*) FROM memory" : "SELECT count(*) FROM event", NULL, 0, 0, &rows, err))
+	if (db_one(s->db,
+		    class == PACK_MEMORY ? "SELECT count(*) FROM memory"
+					 : "SELECT count(*) FROM event",
+		    NULL, 0, 0, &rows, err))
 		return -1;
 	if (rows < SAMPLES_MIN)
 		return 0;
@@ -61,15 +65,20 @@ static int train(struct store *s, enum pack_class class, const char *sql, struct
 	size_t n = sizes.len / sizeof(size_t);
 	if (n < SAMPLES_MIN || samples.len < SAMPLE_BYTES_MIN)
 		return 0;
-	return packer_train(s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
+	return packer_train(
+		s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
 }
 
 int store_train_dictionary(struct store *s, struct err *err)
 {
 	/* Spread over all rows, by the low bits of an odd multiple of the id. */
-	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1", err))
+	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1",
+		    err))
 		return -1;
-	return train(s, PACK_EVENT, "SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT ?1", err);
+	return train(s, PACK_EVENT,
+		"SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT "
+		"?1",
+		err);
 }
 
 void windows_done(struct windows *w)
@@ -131,7 +140,8 @@ static void mark_text(struct windows *w, struct str text, bool is_forgotten)
 	}
 }
 
-int windows_mark(struct store *s, struct windows *w, const char *sql, const struct ids *ids, struct err *err)
+int windows_mark(
+	struct store *s, struct windows *w, const char *sql, const struct ids *ids, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 
@@ -176,7 +186,8 @@ static int unmark_shared(struct store *s, struct windows *w, const char *sql, st
 	return rc < 0 ? -1 : 0;
 }
 
-static int recode_one(struct store *s, enum pack_class class, const char *update, int64_t id, struct str text, struct err *err)
+static int recode_one(struct store *s, enum pack_class class, const char *update, int64_t id,
+	struct str text, struct err *err)
 {
 	buf_cut(&s->raw, 0);
 	buf_add(&s->raw, text.p, text.n);
@@ -186,7 +197,8 @@ static int recode_one(struct store *s, enum pack_class class, const char *update
 }
 
 /* Rows in pages by id, since a table is not changed under its own cursor. */
-static int recode(struct store *s, enum pack_class class, const char *select, const char *update, struct err *err)
+static int recode(struct store *s, enum pack_class class, const char *select, const char *update,
+	struct err *err)
 {
 	int64_t last = 0;
 
@@ -225,11 +237,14 @@ int windows_settle(struct store *s, struct windows *w, struct err *err)
 		return -1;
 	if (!w->nforgotten)
 		return 0;
-	log_info("the compression dictionaries held a piece of what was forgotten: writing all texts without them");
+	log_info("the compression dictionaries held a piece of what was forgotten: writing all "
+		 "texts without them");
 	packer_retire(s->packer);
 	if (recode(s, PACK_MEMORY, "SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2",
 		    "UPDATE memory SET pack = ?2 WHERE id = ?1", err) ||
-		recode(s, PACK_EVENT, "SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id LIMIT ?2",
+		recode(s, PACK_EVENT,
+			"SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id "
+			"LIMIT ?2",
 			"UPDATE event SET pack = ?2 WHERE id = ?1", err))
 		return -1;
 	return db_run(s->db, "DELETE FROM dictionary", NULL, 0, err);

@@ -4,8 +4,8 @@
 #include "store/room.h"
 
 /*
- * Pieces of text that the dictionaries hold, as hashes of windows of some bytes, and which of them belong to what is being
- * forgotten: load, mark the rows before they go, settle after.
+ * Pieces of text that the dictionaries hold, as hashes of windows of some bytes, and which of
+ * them belong to what is being forgotten: load, mark the rows before they go, settle after.
  */
 
 struct window {
@@ -21,7 +21,8 @@ struct windows {
 int windows_load(struct store *s, struct windows *w, struct err *err);
 void windows_done(struct windows *w);
 /* `sql` gives the pack of the row ?1. */
-int windows_mark(struct store *s, struct windows *w, const char *sql, const struct ids *ids, struct err *err);
+int windows_mark(struct store *s, struct windows *w, const char *sql, const struct ids *ids,
+	struct err *err);
 /* Gives the dictionaries up when only what was forgotten held one of the pieces. */
 int windows_settle(struct store *s, struct windows *w, struct err *err);
 

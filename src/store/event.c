@@ -1,7 +1,8 @@
 /*
- * The last step of the one insert path. A tool call is known by its tool call id, everything else by the transcript's own id;
- * what a hook brings first stands under its spool file's name until the transcript's copy takes its row over (event_pair.c).
- * History that an agent copied into another session's file is recognised by id and time.
+ * The last step of the one insert path. A tool call is known by its tool call id, everything else
+ * by the transcript's own id; what a hook brings first stands under its spool file's name until
+ * the transcript's copy takes its row over (event_pair.c). History that an agent copied into
+ * another session's file is recognised by id and time.
  */
 #include "store/room.h"
 
@@ -59,7 +60,8 @@ static void take_files(struct arena *a, const struct captured_event *c, struct e
 	e->nfiles = kept;
 }
 
-/* An event without any id of its own gets one from what it is, so that it is the same when it is read again. */
+/* An event without any id of its own gets one from what it is, so that it is the same when it
+ * is read again. */
 static const char *make_key(struct arena *a, const struct event_row *e)
 {
 	char hex[HASH_HEX];
@@ -92,14 +94,22 @@ static int said_by(const struct event_row *e)
 	return said;
 }
 
-static void take_capture(struct arena *a, const struct event_put *p, int64_t session_project, struct event_row *e)
+static void take_capture(
+	struct arena *a, const struct event_put *p, int64_t session_project, struct event_row *e)
 {
 	const struct captured_event *c = p->event;
 	uint64_t cut = 0;
 
-	*e = (struct event_row){ .session = p->session, .at = c->at > 0 ? c->at : clock_now(), .kind = c->kind,
-		.source = c->source, .status = c->status, .exit_code = c->exit_code, .subagent = fit_name(a, c->subagent),
-		.tool = fit_name(a, c->tool), .cwd = fit_name(a, c->cwd), .branch = fit_name(a, c->branch),
+	*e = (struct event_row){ .session = p->session,
+		.at = c->at > 0 ? c->at : clock_now(),
+		.kind = c->kind,
+		.source = c->source,
+		.status = c->status,
+		.exit_code = c->exit_code,
+		.subagent = fit_name(a, c->subagent),
+		.tool = fit_name(a, c->tool),
+		.cwd = fit_name(a, c->cwd),
+		.branch = fit_name(a, c->branch),
 		.agent_turn = fit_name(a, c->turn) };
 	e->text = fit(a, c->text, EVENT_TEXT_MAX, &cut);
 	e->input = fit(a, c->input, EVENT_INPUT_MAX, &cut);
@@ -109,7 +119,9 @@ static void take_capture(struct arena *a, const struct event_put *p, int64_t ses
 	e->project = p->project == session_project ? 0 : p->project;
 	e->flags = (c->writes_files ? FLAG_WRITES : 0) | (c->is_meta ? FLAG_META : 0);
 	take_files(a, c, e);
-	e->key = c->kind == EVENT_TOOL && c->tool_use_id ? c->tool_use_id : c->id ? c->id : p->spool_name;
+	e->key = c->kind == EVENT_TOOL && c->tool_use_id ? c->tool_use_id
+		 : c->id                                 ? c->id
+							 : p->spool_name;
 	e->key = fit_name(a, e->key);
 	if (!e->key)
 		e->key = make_key(a, e);
@@ -117,28 +129,32 @@ static void take_capture(struct arena *a, const struct event_put *p, int64_t ses
 	e->said = said_by(e);
 }
 
-int event_find(struct event_putter *u, int64_t ident, int64_t session, struct event_row *ret, bool *ret_found, struct err *err)
+int event_find(struct event_putter *u, int64_t ident, int64_t session, struct event_row *ret,
+	bool *ret_found, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = store_row(u->store, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.ident = ?1 AND e.session = ?2",
+	int rc = store_row(u->store,
+		"SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.ident = ?1 AND e.session = ?2",
 		DB_ARGS(db_i(ident), db_i(session)), &r, err);
 
 	*ret_found = rc > 0;
 	return rc > 0 ? event_row_read(u->store, u->arena, r, ret, err) : rc;
 }
 
-int event_save(struct event_putter *u, struct event_row *e, const struct event_row *old, struct err *err)
+int event_save(
+	struct event_putter *u, struct event_row *e, const struct event_row *old, struct err *err)
 {
 	struct store *s = u->store;
 
 	e->id = old ? old->id : 0;
-	if (turn_place(s, e, old, err) || event_row_write(s, e, err) || turn_settle(s, e, old, err) ||
-		session_touch(s, e->session, e->at, err))
+	if (turn_place(s, e, old, err) || event_row_write(s, e, err) ||
+		turn_settle(s, e, old, err) || session_touch(s, e->session, e->at, err))
 		return -1;
 	return store_note(s, CHANGE_EVENT, e->id, false, err);
 }
 
-static int merge_into(struct event_putter *u, const struct event_row *known, const struct event_row *from, struct err *err)
+static int merge_into(struct event_putter *u, const struct event_row *known,
+	const struct event_row *from, struct err *err)
 {
 	struct event_row merged = *known;
 
@@ -150,35 +166,40 @@ static int merge_into(struct event_putter *u, const struct event_row *known, con
 	if (is_changed)
 		return event_save(u, &merged, known, err);
 	if (merged.said != known->said)
-		return db_run(u->store->db, "UPDATE event SET said = ?2 WHERE id = ?1", DB_ARGS(db_i(known->id), db_i(merged.said)),
-			err);
+		return db_run(u->store->db, "UPDATE event SET said = ?2 WHERE id = ?1",
+			DB_ARGS(db_i(known->id), db_i(merged.said)), err);
 	return 0;
 }
 
-/* A transcript's later line about a tool call may bring only the result: it tells no tool and no input. */
+/* A transcript's later line about a tool call may bring only the result: it tells no tool and
+ * no input. */
 static bool is_result_only(const struct event_row *e)
 {
 	return e->kind == EVENT_TOOL && !e->tool && !e->input.n;
 }
 
 struct known {
-	struct event_row row;  /* in this session */
+	struct event_row row; /* in this session */
 	bool is_known;
-	int64_t original;      /* in another session of the agent */
+	int64_t original; /* in another session of the agent */
 	bool comes_home;
 };
 
 /*
- * Looks where the key is known: in this session, and in others, which means that an agent copied history. A copy keeps id and
- * time. Should the other session be the fork of this one, then it is the other that holds the copy: the event comes home.
+ * Looks where the key is known: in this session, and in others, which means that an agent copied
+ * history. A copy keeps id and time. Should the other session be the fork of this one, then it is
+ * the other that holds the copy: the event comes home.
  */
-static int look_up(struct event_putter *u, const struct event_row *e, struct known *ret, struct err *err)
+static int look_up(
+	struct event_putter *u, const struct event_row *e, struct known *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
 	*ret = (struct known){ 0 };
-	if (db_query(u->store->db, "SELECT " EVENT_COLUMNS ", s.parent" EVENT_FROM "WHERE e.ident = ?1 ORDER BY e.id",
+	if (db_query(u->store->db,
+		    "SELECT " EVENT_COLUMNS ", s.parent" EVENT_FROM
+		    "WHERE e.ident = ?1 ORDER BY e.id",
 		    DB_ARGS(db_i(e->ident)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
@@ -186,9 +207,10 @@ static int look_up(struct event_putter *u, const struct event_row *e, struct kno
 			ret->is_known = true;
 			return event_row_read(u->store, u->arena, r, &ret->row, err);
 		}
-		bool is_copy = e->source == SOURCE_TRANSCRIPT && db_int(r, EVENT_COL_KIND) == e->kind &&
-			db_int(r, EVENT_COL_AGENT) == (int64_t)u->put->agent &&
-			(db_int(r, EVENT_COL_AT) == e->at || is_result_only(e));
+		bool is_copy = e->source == SOURCE_TRANSCRIPT &&
+			       db_int(r, EVENT_COL_KIND) == e->kind &&
+			       db_int(r, EVENT_COL_AGENT) == (int64_t)u->put->agent &&
+			       (db_int(r, EVENT_COL_AT) == e->at || is_result_only(e));
 		if (!is_copy || ret->original)
 			continue;
 		ret->original = db_int(r, EVENT_COL_ID);
@@ -203,7 +225,8 @@ static int come_home(struct event_putter *u, int64_t id, struct err *err)
 	struct event_row old;
 
 	if (event_row_load(u->store, u->arena, id, &old, err) ||
-		db_run(u->store->db, "DELETE FROM hook_copy WHERE event = ?1", DB_ARGS(db_i(id)), err) ||
+		db_run(u->store->db, "DELETE FROM hook_copy WHERE event = ?1", DB_ARGS(db_i(id)),
+			err) ||
 		db_run(u->store->db, "DELETE FROM event WHERE id = ?1", DB_ARGS(db_i(id)), err) ||
 		store_note(u->store, CHANGE_EVENT, id, true, err))
 		return -1;
@@ -246,7 +269,8 @@ static int put_keyed(struct event_putter *u, struct event_row *e, struct err *er
 	return put_new(u, e, err);
 }
 
-/* Token use of one message counts once, however many lines tell it; the largest that was told holds. */
+/* Token use of one message counts once, however many lines tell it; the largest that was told
+ * holds. */
 static int count_tokens(struct event_putter *u, const struct event_row *e, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -258,7 +282,8 @@ static int count_tokens(struct event_putter *u, const struct event_row *e, struc
 		return 0;
 	int64_t ident = event_ident(u->put->agent, id);
 	int rc = store_row(u->store,
-		"SELECT session, tokens_in, tokens_out, cache_read, cache_write FROM token_use WHERE ident = ?1",
+		"SELECT session, tokens_in, tokens_out, cache_read, cache_write FROM token_use "
+		"WHERE ident = ?1",
 		DB_ARGS(db_i(ident)), &r, err);
 	if (rc < 0)
 		return -1;
@@ -266,26 +291,32 @@ static int count_tokens(struct event_putter *u, const struct event_row *e, struc
 		session = db_int(r, 0);
 		k = (struct token_use){ db_int(r, 1), db_int(r, 2), db_int(r, 3), db_int(r, 4) };
 	}
-	t = (struct token_use){ MAX(t.input, k.input), MAX(t.output, k.output), MAX(t.cache_read, k.cache_read),
-		MAX(t.cache_write, k.cache_write) };
+	t = (struct token_use){ MAX(t.input, k.input), MAX(t.output, k.output),
+		MAX(t.cache_read, k.cache_read), MAX(t.cache_write, k.cache_write) };
 	if (memcmp(&t, &k, sizeof(t)) == 0)
 		return 0;
 	if (db_run(u->store->db,
-		    "INSERT INTO token_use (ident, session, tokens_in, tokens_out, cache_read, cache_write)"
-		    " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (ident) DO UPDATE SET tokens_in = excluded.tokens_in,"
-		    " tokens_out = excluded.tokens_out, cache_read = excluded.cache_read, cache_write = excluded.cache_write",
-		    DB_ARGS(db_i(ident), db_i(session), db_i(t.input), db_i(t.output), db_i(t.cache_read), db_i(t.cache_write)),
+		    "INSERT INTO token_use (ident, session, tokens_in, tokens_out, cache_read, "
+		    "cache_write)"
+		    " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (ident) DO UPDATE SET tokens_in "
+		    "= excluded.tokens_in,"
+		    " tokens_out = excluded.tokens_out, cache_read = excluded.cache_read, "
+		    "cache_write = excluded.cache_write",
+		    DB_ARGS(db_i(ident), db_i(session), db_i(t.input), db_i(t.output),
+			    db_i(t.cache_read), db_i(t.cache_write)),
 		    err))
 		return -1;
 	return db_run(u->store->db,
-		"UPDATE session SET tokens_in = tokens_in + ?2, tokens_out = tokens_out + ?3, cache_read = cache_read + ?4,"
+		"UPDATE session SET tokens_in = tokens_in + ?2, tokens_out = tokens_out + ?3, "
+		"cache_read = cache_read + ?4,"
 		" cache_write = cache_write + ?5 WHERE id = ?1",
-		DB_ARGS(db_i(session), db_i(t.input - k.input), db_i(t.output - k.output), db_i(t.cache_read - k.cache_read),
-			db_i(t.cache_write - k.cache_write)),
+		DB_ARGS(db_i(session), db_i(t.input - k.input), db_i(t.output - k.output),
+			db_i(t.cache_read - k.cache_read), db_i(t.cache_write - k.cache_write)),
 		err);
 }
 
-int store_event_put(struct store *s, const struct event_put *p, enum put_result *ret, int64_t *ret_id, struct err *err)
+int store_event_put(struct store *s, const struct event_put *p, enum put_result *ret,
+	int64_t *ret_id, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct event_putter u = { .store = s, .arena = &a, .put = p };
@@ -293,8 +324,10 @@ int store_event_put(struct store *s, const struct event_put *p, enum put_result 
 	bool is_seen = false;
 
 	if (p->event->kind <= EVENT_NONE || p->event->kind >= EVENT_KIND_COUNT)
-		return err_set(err, ERR_INTERNAL, "an event of kind %d cannot be stored", (int)p->event->kind);
-	if (db_one(s->db, "SELECT project FROM session WHERE id = ?1", DB_ARGS(db_i(p->session)), 0, &u.session_project, err))
+		return err_set(err, ERR_INTERNAL, "an event of kind %d cannot be stored",
+			(int)p->event->kind);
+	if (db_one(s->db, "SELECT project FROM session WHERE id = ?1", DB_ARGS(db_i(p->session)), 0,
+		    &u.session_project, err))
 		return -1;
 	take_capture(&a, p, u.session_project, &e);
 	if (p->spool_name && event_pair_seen(&u, &e, &is_seen, err))

@@ -1,6 +1,7 @@
 /*
- * Pairing of copies. The second step is the classic alignment of two sequences: best[i][j] is what the first i hook copies and
- * the first j transcript copies can give, more pairs before less distance. Groups are almost always of one or two.
+ * Pairing of copies. The second step is the classic alignment of two sequences: best[i][j] is
+ * what the first i hook copies and the first j transcript copies can give, more pairs before less
+ * distance. Groups are almost always of one or two.
  */
 #include "store/room.h"
 
@@ -52,7 +53,8 @@ static struct cell with_pair(struct cell before, const struct copy *h, const str
 	return (struct cell){ before.pairs + 1, before.distance + distance };
 }
 
-static void align(const struct copy *hooks, struct subset h, const struct copy *scripts, struct subset t, int *ret)
+static void align(const struct copy *hooks, struct subset h, const struct copy *scripts,
+	struct subset t, int *ret)
 {
 	size_t width = t.n + 1;
 	struct cell *best = mem_alloc((h.n + 1) * width * sizeof(*best));
@@ -62,7 +64,8 @@ static void align(const struct copy *hooks, struct subset h, const struct copy *
 			struct cell c = best[(i - 1) * width + j];
 			if (is_better(best[i * width + j - 1], c))
 				c = best[i * width + j - 1];
-			const struct copy *hook = &hooks[h.at[i - 1]], *script = &scripts[t.at[j - 1]];
+			const struct copy *hook = &hooks[h.at[i - 1]],
+					  *script = &scripts[t.at[j - 1]];
 			struct cell paired = with_pair(best[(i - 1) * width + j - 1], hook, script);
 			if (may_pair(hook, script) && is_better(paired, c))
 				c = paired;
@@ -83,14 +86,16 @@ static void align(const struct copy *hooks, struct subset h, const struct copy *
 	free(best);
 }
 
-static void pair_in_order(const struct copy *hooks, struct subset h, const struct copy *scripts, struct subset t, int *ret)
+static void pair_in_order(const struct copy *hooks, struct subset h, const struct copy *scripts,
+	struct subset t, int *ret)
 {
 	for (size_t i = 0, j = 0; i < h.n && j < t.n; i++)
 		if (may_pair(&hooks[h.at[i]], &scripts[t.at[j]]))
 			ret[h.at[i]] = (int)t.at[j++];
 }
 
-static void pair_subsets(const struct copy *hooks, struct subset h, const struct copy *scripts, struct subset t, int *ret)
+static void pair_subsets(const struct copy *hooks, struct subset h, const struct copy *scripts,
+	struct subset t, int *ret)
 {
 	if (!h.n || !t.n)
 		return;
@@ -101,7 +106,8 @@ static void pair_subsets(const struct copy *hooks, struct subset h, const struct
 }
 
 /* Those of one turn, or (turn NULL) those that are still alone. */
-static struct subset pick(const struct copy *list, size_t n, const char *turn, const bool *is_taken, size_t *room)
+static struct subset pick(
+	const struct copy *list, size_t n, const char *turn, const bool *is_taken, size_t *room)
 {
 	struct subset s = { room, 0 };
 
@@ -121,7 +127,8 @@ static bool is_first_of_turn(const struct copy *list, size_t i)
 	return true;
 }
 
-void copies_match(const struct copy *hooks, size_t nhooks, const struct copy *scripts, size_t nscripts, int *ret)
+void copies_match(const struct copy *hooks, size_t nhooks, const struct copy *scripts,
+	size_t nscripts, int *ret)
 {
 	AUTO(mem_free_ptr) size_t *room = mem_alloc((nhooks + nscripts + 1) * sizeof(*room));
 	AUTO(mem_free_ptr) bool *is_taken = mem_alloc((nhooks + nscripts + 1) * sizeof(*is_taken));

@@ -1,7 +1,8 @@
 /*
- * Hook copies and transcript copies of like messages: same session, sub-agent, kind and text. All copies of such a group are
- * paired anew whenever one is added, and rows are rewritten where that changes who goes with whom. Thus any order of arrival
- * leaves the same rows. The usual group has one or two copies.
+ * Hook copies and transcript copies of like messages: same session, sub-agent, kind and text. All
+ * copies of such a group are paired anew whenever one is added, and rows are rewritten where that
+ * changes who goes with whom. Thus any order of arrival leaves the same rows. The usual group has
+ * one or two copies.
  */
 #include "store/event_put.h"
 
@@ -29,20 +30,25 @@ struct group {
 
 int event_pair_seen(struct event_putter *u, const struct event_row *e, bool *ret, struct err *err)
 {
-	if (db_one(u->store->db, "SELECT event FROM hook_copy WHERE session = ?1 AND name = ?2 AND kind = ?3",
-		    DB_ARGS(db_i(e->session), db_t(u->put->spool_name), db_i(e->kind)), 0, &u->id, err))
+	if (db_one(u->store->db,
+		    "SELECT event FROM hook_copy WHERE session = ?1 AND name = ?2 AND kind = ?3",
+		    DB_ARGS(db_i(e->session), db_t(u->put->spool_name), db_i(e->kind)), 0, &u->id,
+		    err))
 		return -1;
 	*ret = u->id != 0;
 	u->result = PUT_SAME;
 	return 0;
 }
 
-static int load_rows(struct event_putter *u, const struct event_row *e, struct group *g, struct err *err)
+static int load_rows(
+	struct event_putter *u, const struct event_row *e, struct group *g, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
-	if (db_query(u->store->db, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.likeness = ?1 AND e.session = ?2 AND e.kind = ?3",
+	if (db_query(u->store->db,
+		    "SELECT " EVENT_COLUMNS EVENT_FROM
+		    "WHERE e.likeness = ?1 AND e.session = ?2 AND e.kind = ?3",
 		    DB_ARGS(db_i(e->likeness), db_i(e->session), db_i(e->kind)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
@@ -60,21 +66,26 @@ static const char *turn_of_copy(const struct event_row *e, const char *turn)
 	return e->subagent || (turn && !*turn) ? NULL : turn;
 }
 
-static int add_hook_of(struct event_putter *u, struct group *g, const struct event_row *row, struct err *err)
+static int add_hook_of(
+	struct event_putter *u, struct group *g, const struct event_row *row, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = store_row(u->store, "SELECT at, agent_turn, name FROM hook_copy WHERE event = ?1", DB_ARGS(db_i(row->id)), &r, err);
+	int rc = store_row(u->store, "SELECT at, agent_turn, name FROM hook_copy WHERE event = ?1",
+		DB_ARGS(db_i(row->id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
 	const char *turn = row_str(u->arena, r, 1);
-	g->hooks[g->nhooks++] = (struct copy){ row->id, db_int(r, 0), turn_of_copy(row, turn), turn, row_str(u->arena, r, 2) };
+	g->hooks[g->nhooks++] = (struct copy){ row->id, db_int(r, 0), turn_of_copy(row, turn), turn,
+		row_str(u->arena, r, 2) };
 	return 0;
 }
 
-static int load_group(struct event_putter *u, const struct event_row *e, struct group *g, struct err *err)
+static int load_group(
+	struct event_putter *u, const struct event_row *e, struct group *g, struct err *err)
 {
-	struct copy fresh = { ROW_NEW, e->at, turn_of_copy(e, e->agent_turn), e->agent_turn, e->key };
+	struct copy fresh = { ROW_NEW, e->at, turn_of_copy(e, e->agent_turn), e->agent_turn,
+		e->key };
 
 	if (load_rows(u, e, g, err))
 		return -1;
@@ -84,7 +95,8 @@ static int load_group(struct event_putter *u, const struct event_row *e, struct 
 		const struct event_row *row = &g->rows[i];
 		const char *turn = row->said & SAID_TURN ? row->agent_turn : NULL;
 		if (row->source == SOURCE_TRANSCRIPT)
-			g->scripts[g->nscripts++] = (struct copy){ row->id, row->at, turn_of_copy(row, turn), turn, row->key };
+			g->scripts[g->nscripts++] = (struct copy){ row->id, row->at,
+				turn_of_copy(row, turn), turn, row->key };
 		if (add_hook_of(u, g, row, err))
 			return -1;
 	}
@@ -107,7 +119,8 @@ static bool is_claimed(const struct group *g, int64_t row)
 	return false;
 }
 
-/* A transcript's copy keeps its row, then a hook's copy its own, unless that one went to the transcript's. */
+/* A transcript's copy keeps its row, then a hook's copy its own, unless that one went to the
+ * transcript's. */
 static void claim_rows(struct group *g)
 {
 	for (size_t i = 0; i < g->nunits; i++)
@@ -150,11 +163,13 @@ static const struct event_row *row_of(const struct group *g, int64_t id)
 }
 
 /* The content of a unit's row, made from its copies. `e` is the copy that is being put. */
-static void compose(struct event_putter *u, const struct group *g, const struct unit *n, const struct event_row *e,
-	struct event_row *ret)
+static void compose(struct event_putter *u, const struct group *g, const struct unit *n,
+	const struct event_row *e, struct event_row *ret)
 {
-	const struct event_row *script = n->script ? (n->script->row ? row_of(g, n->script->row) : e) : NULL;
-	const struct event_row *hook = n->hook ? (n->hook->row ? row_of(g, n->hook->row) : e) : NULL;
+	const struct event_row *script =
+		n->script ? (n->script->row ? row_of(g, n->script->row) : e) : NULL;
+	const struct event_row *hook =
+		n->hook ? (n->hook->row ? row_of(g, n->hook->row) : e) : NULL;
 
 	*ret = script ? *script : *hook;
 	if (script) {
@@ -179,14 +194,17 @@ static void compose(struct event_putter *u, const struct group *g, const struct 
 	ret->key = n->hook->key;
 }
 
-static int keep_copy(struct event_putter *u, const struct unit *n, int64_t row, const struct event_row *e, struct err *err)
+static int keep_copy(struct event_putter *u, const struct unit *n, int64_t row,
+	const struct event_row *e, struct err *err)
 {
 	if (!n->hook || (n->hook->row && n->hook->row == row))
 		return 0;
 	return db_run(u->store->db,
-		"INSERT INTO hook_copy (session, name, kind, event, at, agent_turn) VALUES (?1, ?2, ?3, ?4, ?5, ?6)"
+		"INSERT INTO hook_copy (session, name, kind, event, at, agent_turn) VALUES (?1, "
+		"?2, ?3, ?4, ?5, ?6)"
 		" ON CONFLICT (session, name, kind) DO UPDATE SET event = excluded.event",
-		DB_ARGS(db_i(e->session), db_t(n->hook->key), db_i(e->kind), db_i(row), db_i(n->hook->at), db_t(n->hook->label)),
+		DB_ARGS(db_i(e->session), db_t(n->hook->key), db_i(e->kind), db_i(row),
+			db_i(n->hook->at), db_t(n->hook->label)),
 		err);
 }
 
@@ -206,7 +224,8 @@ static int find_free_key(struct event_putter *u, struct event_row *e, int64_t ro
 	return 0;
 }
 
-static int write_unit(struct event_putter *u, struct group *g, const struct unit *n, struct event_row *e, struct err *err)
+static int write_unit(struct event_putter *u, struct group *g, const struct unit *n,
+	struct event_row *e, struct err *err)
 {
 	const struct event_row *old = n->row ? row_of(g, n->row) : NULL;
 	bool is_put = (n->script && !n->script->row) || (n->hook && !n->hook->row);
@@ -237,8 +256,10 @@ static int drop_unclaimed(struct event_putter *u, struct group *g, struct err *e
 		int64_t id = g->rows[i].id;
 		if (is_claimed(g, id))
 			continue;
-		if (db_run(u->store->db, "DELETE FROM event WHERE id = ?1", DB_ARGS(db_i(id)), err) ||
-			store_note(u->store, CHANGE_EVENT, id, true, err) || turn_leave(u->store, &g->rows[i], err))
+		if (db_run(u->store->db, "DELETE FROM event WHERE id = ?1", DB_ARGS(db_i(id)),
+			    err) ||
+			store_note(u->store, CHANGE_EVENT, id, true, err) ||
+			turn_leave(u->store, &g->rows[i], err))
 			return -1;
 	}
 	return 0;

@@ -3,11 +3,13 @@
 
 #include "base/mem.h"
 
-int store_event_get(struct store *s, struct arena *a, int64_t id, struct event *ret, struct err *err)
+int store_event_get(
+	struct store *s, struct arena *a, int64_t id, struct event *ret, struct err *err)
 {
 	struct event_row e;
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc < 0)
 		return -1;
@@ -22,7 +24,8 @@ int store_event_get(struct store *s, struct arena *a, int64_t id, struct event *
 	return 0;
 }
 
-static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct event **ret, size_t *ret_n, struct err *err)
+static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct event **ret,
+	size_t *ret_n, struct err *err)
 {
 	struct event *list = NULL;
 	size_t n = 0, cap = 0;
@@ -42,20 +45,25 @@ static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct
 	return rc;
 }
 
-int store_events(struct store *s, struct arena *a, int64_t session, int64_t turn, size_t skip, size_t max, struct event **ret,
-	size_t *ret_n, struct err *err)
+int store_events(struct store *s, struct arena *a, int64_t session, int64_t turn, size_t skip,
+	size_t max, struct event **ret, size_t *ret_n, struct err *err)
 {
 	/* A turn's events lie between its times: the index by session and time serves both. */
 	static const char of_turn[] =
-		"SELECT " EVENT_COLUMNS " FROM turn t JOIN event e ON e.session = t.session AND e.at BETWEEN t.started_at AND"
-		" t.last_event_at AND e.turn = t.id JOIN session s ON s.id = e.session WHERE t.id = ?1 AND (?2 = 0 OR t.session = ?2)"
+		"SELECT " EVENT_COLUMNS " FROM turn t JOIN event e ON e.session = t.session AND "
+					"e.at BETWEEN t.started_at AND"
+		" t.last_event_at AND e.turn = t.id JOIN session s ON s.id = e.session WHERE t.id "
+		"= ?1 AND (?2 = 0 OR t.session = ?2)"
 		" ORDER BY e.at, e.event_key LIMIT ?3 OFFSET ?4";
 	static const char of_session[] =
-		"SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.session = ?2 AND ?1 = 0 ORDER BY e.at, e.event_key LIMIT ?3 OFFSET ?4";
+		"SELECT " EVENT_COLUMNS EVENT_FROM
+		"WHERE e.session = ?2 AND ?1 = 0 ORDER BY e.at, e.event_key LIMIT ?3 OFFSET ?4";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(s->db, turn ? of_turn : of_session,
-		    DB_ARGS(db_i(turn), db_i(session), db_i((int64_t)MIN(max, INT64_MAX)), db_i((int64_t)skip)), &r, err))
+		    DB_ARGS(db_i(turn), db_i(session), db_i((int64_t)MIN(max, INT64_MAX)),
+			    db_i((int64_t)skip)),
+		    &r, err))
 		return -1;
 	return read_list(s, a, r, ret, ret_n, err);
 }

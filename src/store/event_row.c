@@ -37,7 +37,8 @@ uint64_t text_likeness(struct str text)
 	return hash64(words, n);
 }
 
-/* The transcript's compaction may hold another summary than the hook's, or the hook's none: it is one anyway. */
+/* The transcript's compaction may hold another summary than the hook's, or the hook's none: it
+ * is one anyway. */
 int64_t event_likeness(const struct event_row *e)
 {
 	struct {
@@ -55,9 +56,12 @@ int64_t event_likeness(const struct event_row *e)
 	return h ? h : 1;
 }
 
-static int read_pack(struct store *s, struct arena *a, const void *blob, size_t n, struct event_row *e, struct err *err)
+static int read_pack(struct store *s, struct arena *a, const void *blob, size_t n,
+	struct event_row *e, struct err *err)
 {
-	struct str *const texts[] = { [FIELD_TEXT] = &e->text, [FIELD_INPUT] = &e->input, [FIELD_OUTPUT] = &e->output,
+	struct str *const texts[] = { [FIELD_TEXT] = &e->text,
+		[FIELD_INPUT] = &e->input,
+		[FIELD_OUTPUT] = &e->output,
 		[FIELD_DIFF] = &e->diff };
 	struct str rest, value;
 	unsigned field;
@@ -74,13 +78,27 @@ static int read_pack(struct store *s, struct arena *a, const void *blob, size_t 
 	return 0;
 }
 
-int event_row_read(struct store *s, struct arena *a, struct db_rows *r, struct event_row *ret, struct err *err)
+int event_row_read(
+	struct store *s, struct arena *a, struct db_rows *r, struct event_row *ret, struct err *err)
 {
-	struct event_row e = { .id = db_int(r, 0), .session = db_int(r, 1), .ident = db_int(r, 2), .at = db_int(r, 3),
-		.kind = (int)db_int(r, 4), .source = (int)db_int(r, 5), .status = (int)db_int(r, 6),
-		.exit_code = db_is_null(r, 7) ? -1 : (int)db_int(r, 7), .flags = (int)db_int(r, 8), .said = (int)db_int(r, 9),
-		.turn = db_int(r, 10), .likeness = db_int(r, 11), .true_size = (uint64_t)db_int(r, 12), .key = row_str(a, r, 13),
-		.subagent = row_str(a, r, 14), .tool = row_str(a, r, 15), .cwd = row_str(a, r, 16), .branch = row_str(a, r, 17),
+	struct event_row e = { .id = db_int(r, 0),
+		.session = db_int(r, 1),
+		.ident = db_int(r, 2),
+		.at = db_int(r, 3),
+		.kind = (int)db_int(r, 4),
+		.source = (int)db_int(r, 5),
+		.status = (int)db_int(r, 6),
+		.exit_code = db_is_null(r, 7) ? -1 : (int)db_int(r, 7),
+		.flags = (int)db_int(r, 8),
+		.said = (int)db_int(r, 9),
+		.turn = db_int(r, 10),
+		.likeness = db_int(r, 11),
+		.true_size = (uint64_t)db_int(r, 12),
+		.key = row_str(a, r, 13),
+		.subagent = row_str(a, r, 14),
+		.tool = row_str(a, r, 15),
+		.cwd = row_str(a, r, 16),
+		.branch = row_str(a, r, 17),
 		.project = db_int(r, 18) };
 	size_t n;
 	const void *blob = db_blob(r, 19, &n);
@@ -93,10 +111,12 @@ int event_row_read(struct store *s, struct arena *a, struct db_rows *r, struct e
 	return 0;
 }
 
-int event_row_load(struct store *s, struct arena *a, int64_t id, struct event_row *ret, struct err *err)
+int event_row_load(
+	struct store *s, struct arena *a, int64_t id, struct event_row *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = store_row(s, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE e.id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc < 0)
 		return -1;
@@ -122,23 +142,28 @@ static int write_pack(struct store *s, const struct event_row *e, struct err *er
 int event_row_write(struct store *s, struct event_row *e, struct err *err)
 {
 	static const char insert[] =
-		"INSERT INTO event (session, ident, at, kind, source, status, exit_code, flags, said, anchor, turn, likeness,"
+		"INSERT INTO event (session, ident, at, kind, source, status, exit_code, flags, "
+		"said, anchor, turn, likeness,"
 		" true_size, event_key, subagent, tool, cwd, branch, project, pack) VALUES"
-		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)";
-	static const char update[] =
-		"UPDATE event SET session = ?1, ident = ?2, at = ?3, kind = ?4, source = ?5, status = ?6, exit_code = ?7,"
-		" flags = ?8, said = ?9, anchor = ?10, turn = ?11, likeness = ?12, true_size = ?13, event_key = ?14,"
-		" subagent = ?15, tool = ?16, cwd = ?17, branch = ?18, project = ?19, pack = ?20 WHERE id = ?21";
+		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+		"?18, ?19, ?20)";
+	static const char update[] = "UPDATE event SET session = ?1, ident = ?2, at = ?3, kind = "
+				     "?4, source = ?5, status = ?6, exit_code = ?7,"
+				     " flags = ?8, said = ?9, anchor = ?10, turn = ?11, likeness = "
+				     "?12, true_size = ?13, event_key = ?14,"
+				     " subagent = ?15, tool = ?16, cwd = ?17, branch = ?18, "
+				     "project = ?19, pack = ?20 WHERE id = ?21";
 
 	if (write_pack(s, e, err))
 		return -1;
 	e->likeness = event_likeness(e);
 	struct db_arg exit_code = e->exit_code < 0 ? db_id(0) : db_i(e->exit_code);
 	struct db_arg pack = s->blob.len ? db_b(s->blob.data, s->blob.len) : db_id(0);
-	const struct db_arg args[] = { db_i(e->session), db_i(e->ident), db_i(e->at), db_i(e->kind), db_i(e->source),
-		db_i(e->status), exit_code, db_i(e->flags), db_i(e->said), db_id(event_is_anchor(e)), db_id(e->turn),
-		db_id(e->likeness), db_id((int64_t)e->true_size), db_t(e->key), db_t(e->subagent), db_t(e->tool), db_t(e->cwd),
-		db_t(e->branch), db_id(e->project), pack, db_i(e->id) };
+	const struct db_arg args[] = { db_i(e->session), db_i(e->ident), db_i(e->at), db_i(e->kind),
+		db_i(e->source), db_i(e->status), exit_code, db_i(e->flags), db_i(e->said),
+		db_id(event_is_anchor(e)), db_id(e->turn), db_id(e->likeness),
+		db_id((int64_t)e->true_size), db_t(e->key), db_t(e->subagent), db_t(e->tool),
+		db_t(e->cwd), db_t(e->branch), db_id(e->project), pack, db_i(e->id) };
 	if (db_run(s->db, e->id ? update : insert, args, ARRAY_LEN(args) - !e->id, err))
 		return -1;
 	if (!e->id)
@@ -153,12 +178,29 @@ static const char *text_or_null(struct str s)
 
 void event_row_show(const struct event_row *e, int64_t project, struct event *ret)
 {
-	*ret = (struct event){ .id = e->id, .session = e->session, .turn = e->turn, .project = e->project ? e->project : project,
-		.key = e->key, .kind = (enum event_kind)e->kind, .source = (enum source)e->source, .at = e->at,
-		.agent_turn = e->agent_turn, .subagent = e->subagent, .tool = e->tool,
-		.tool_use_id = e->kind == EVENT_TOOL ? e->key : NULL, .cwd = e->cwd, .branch = e->branch,
-		.status = (enum event_status)e->status, .exit_code = e->exit_code, .text = text_or_null(e->text),
-		.input = text_or_null(e->input), .output = text_or_null(e->output), .diff = text_or_null(e->diff),
-		.files = e->files, .nfiles = e->nfiles, .writes_files = e->flags & FLAG_WRITES, .is_meta = e->flags & FLAG_META,
+	*ret = (struct event){ .id = e->id,
+		.session = e->session,
+		.turn = e->turn,
+		.project = e->project ? e->project : project,
+		.key = e->key,
+		.kind = (enum event_kind)e->kind,
+		.source = (enum source)e->source,
+		.at = e->at,
+		.agent_turn = e->agent_turn,
+		.subagent = e->subagent,
+		.tool = e->tool,
+		.tool_use_id = e->kind == EVENT_TOOL ? e->key : NULL,
+		.cwd = e->cwd,
+		.branch = e->branch,
+		.status = (enum event_status)e->status,
+		.exit_code = e->exit_code,
+		.text = text_or_null(e->text),
+		.input = text_or_null(e->input),
+		.output = text_or_null(e->output),
+		.diff = text_or_null(e->diff),
+		.files = e->files,
+		.nfiles = e->nfiles,
+		.writes_files = e->flags & FLAG_WRITES,
+		.is_meta = e->flags & FLAG_META,
 		.true_size = e->true_size };
 }

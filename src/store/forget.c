@@ -1,9 +1,10 @@
 /*
- * Forgetting. A plan says exactly which rows go; carrying it out removes them with everything derived, and leaves hashes. What
- * the rules made of a turn goes with any of its events, and is made again from what is left.
+ * Forgetting. A plan says exactly which rows go; carrying it out removes them with everything
+ * derived, and leaves hashes. What the rules made of a turn goes with any of its events, and is
+ * made again from what is left.
  */
-#include "store/dictionary.h"
 #include "store/forget.h"
+#include "store/dictionary.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +48,8 @@ static bool holds(struct str text, const char *match)
 
 static bool event_matches(const struct event_row *e, const char *match)
 {
-	if (holds(e->text, match) || holds(e->input, match) || holds(e->output, match) || holds(e->diff, match))
+	if (holds(e->text, match) || holds(e->input, match) || holds(e->output, match) ||
+		holds(e->diff, match))
 		return true;
 	for (size_t i = 0; i < e->nfiles; i++)
 		if (holds(str_of(e->files[i]), match))
@@ -57,8 +59,9 @@ static bool event_matches(const struct event_row *e, const char *match)
 
 static bool memory_matches(const struct memory *m, const char *match)
 {
-	const char *const texts[] = { m->title, m->subtitle, m->body, m->facts, m->concepts, m->request, m->investigated, m->learned,
-		m->completed, m->next_steps, m->notes, m->commands };
+	const char *const texts[] = { m->title, m->subtitle, m->body, m->facts, m->concepts,
+		m->request, m->investigated, m->learned, m->completed, m->next_steps, m->notes,
+		m->commands };
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i] && holds(str_of(texts[i]), match))
@@ -72,7 +75,8 @@ static bool memory_matches(const struct memory *m, const char *match)
 	return false;
 }
 
-static int find_events(struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
+static int find_events(
+	struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -80,7 +84,8 @@ static int find_events(struct store *s, const struct forget_query *q, struct ids
 
 	if (db_query(s->db,
 		    "SELECT " EVENT_COLUMNS EVENT_FROM "WHERE (?1 = 0 OR e.session = ?1)"
-		    " AND (?2 = 0 OR coalesce(e.project, s.project) = ?2) AND (?3 = 0 OR e.at < ?3)",
+		    " AND (?2 = 0 OR coalesce(e.project, s.project) = ?2) AND (?3 = 0 OR e.at < "
+		    "?3)",
 		    DB_ARGS(db_i(q->session), db_i(q->project), db_i(q->before)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
@@ -94,21 +99,24 @@ static int find_events(struct store *s, const struct forget_query *q, struct ids
 	return rc;
 }
 
-static int find_memories(struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
+static int find_memories(
+	struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
 	if (db_query(s->db,
-		    "SELECT " MEMORY_COLUMNS " FROM memory m WHERE (?1 = 0 OR m.session = ?1) AND (?2 = 0 OR m.project = ?2)"
+		    "SELECT " MEMORY_COLUMNS
+		    " FROM memory m WHERE (?1 = 0 OR m.session = ?1) AND (?2 = 0 OR m.project = ?2)"
 		    " AND (?3 = 0 OR m.at < ?3)",
 		    DB_ARGS(db_i(q->session), db_i(q->project), db_i(q->before)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct memory m;
 		arena_reset(&a);
-		if (q->match && (memory_row_read(s, &a, r, &m, err) || memory_files_read(s, &a, &m, err)))
+		if (q->match &&
+			(memory_row_read(s, &a, r, &m, err) || memory_files_read(s, &a, &m, err)))
 			return -1;
 		if (!q->match || memory_matches(&m, q->match))
 			ids_add(ret, db_int(r, 0));
@@ -116,17 +124,20 @@ static int find_memories(struct store *s, const struct forget_query *q, struct i
 	return rc;
 }
 
-static int find_sessions(struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
+static int find_sessions(
+	struct store *s, const struct forget_query *q, struct ids *ret, struct err *err)
 {
 	if (q->match)
 		return 0;
 	return store_ids(s,
-		"SELECT id FROM session WHERE (?1 = 0 OR id = ?1) AND (?2 = 0 OR project = ?2) AND (?3 = 0 OR last_event_at < ?3)",
+		"SELECT id FROM session WHERE (?1 = 0 OR id = ?1) AND (?2 = 0 OR project = ?2) AND "
+		"(?3 = 0 OR last_event_at < ?3)",
 		DB_ARGS(db_i(q->session), db_i(q->project), db_i(q->before)), ret, err);
 }
 
 /* What was forgotten by number takes along what it rests on: the words stand there. */
-static int add_evidence(struct store *s, const int64_t *memories, size_t n, struct ids *ret, struct err *err)
+static int add_evidence(
+	struct store *s, const int64_t *memories, size_t n, struct ids *ret, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 
@@ -134,7 +145,8 @@ static int add_evidence(struct store *s, const int64_t *memories, size_t n, stru
 		struct memory m;
 		arena_reset(&a);
 		struct db_rows *r;
-		int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1", DB_ARGS(db_i(memories[i])), &r, err);
+		int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1",
+			DB_ARGS(db_i(memories[i])), &r, err);
 		if (rc > 0) {
 			rc = memory_row_read(s, &a, r, &m, err);
 			db_end(r);
@@ -147,12 +159,14 @@ static int add_evidence(struct store *s, const int64_t *memories, size_t n, stru
 	return 0;
 }
 
-/* Memories that were derived from these events or from their turns. Notes and what a person edited stay, unless they match. */
+/* Memories that were derived from these events or from their turns. Notes and what a person
+ * edited stay, unless they match. */
 static int add_derived(struct store *s, const struct ids *events, struct ids *ret, struct err *err)
 {
-	static const char sql[] =
-		"SELECT m.id FROM evidence v JOIN memory m ON m.id = v.memory WHERE v.event = ?1 AND m.origin IN (1, 2)"
-		" UNION SELECT m.id FROM event e JOIN memory m ON m.turn = e.turn WHERE e.id = ?1 AND m.origin IN (1, 2)";
+	static const char sql[] = "SELECT m.id FROM evidence v JOIN memory m ON m.id = v.memory "
+				  "WHERE v.event = ?1 AND m.origin IN (1, 2)"
+				  " UNION SELECT m.id FROM event e JOIN memory m ON m.turn = "
+				  "e.turn WHERE e.id = ?1 AND m.origin IN (1, 2)";
 
 	for (size_t i = 0; i < events->n; i++)
 		if (store_ids(s, sql, DB_ARGS(db_i(events->p[i])), ret, err))
@@ -186,8 +200,9 @@ static int fill_set(struct store *s, const struct forget_query *q, struct set *s
 		ids_add(&set->events, q->events[i]);
 	if (add_evidence(s, q->memories, q->nmemories, &set->events, err))
 		return -1;
-	if (is_wide && (find_events(s, q, &set->events, err) || find_memories(s, q, &set->memories, err) ||
-			       find_sessions(s, q, &set->sessions, err)))
+	if (is_wide &&
+		(find_events(s, q, &set->events, err) || find_memories(s, q, &set->memories, err) ||
+			find_sessions(s, q, &set->sessions, err)))
 		return -1;
 	if (keep_existing(s, "SELECT id FROM event WHERE id = ?1", &set->events, err) ||
 		add_derived(s, &set->events, &set->memories, err) ||
@@ -201,14 +216,15 @@ static int64_t *keep(struct arena *a, const struct ids *list)
 	return list->n ? arena_dup(a, list->p, list->n * sizeof(*list->p)) : NULL;
 }
 
-int store_forget_plan(struct store *s, struct arena *a, const struct forget_query *q, struct forget_plan *ret, struct err *err)
+int store_forget_plan(struct store *s, struct arena *a, const struct forget_query *q,
+	struct forget_plan *ret, struct err *err)
 {
 	AUTO(set_done) struct set set = { 0 };
 
 	if (session_flush(s, err) || fill_set(s, q, &set, err))
 		return -1;
-	*ret = (struct forget_plan){ keep(a, &set.memories), set.memories.n, keep(a, &set.events), set.events.n,
-		keep(a, &set.sessions), set.sessions.n };
+	*ret = (struct forget_plan){ keep(a, &set.memories), set.memories.n, keep(a, &set.events),
+		set.events.n, keep(a, &set.sessions), set.sessions.n };
 	return 0;
 }
 
@@ -219,7 +235,8 @@ static int bury_memories(struct store *s, const struct forget_plan *p, struct er
 	for (size_t i = 0; i < p->nmemories; i++) {
 		struct memory m;
 		arena_reset(&a);
-		if (store_memories(s, &a, &p->memories[i], 1, &m, err) || (m.id && forget_bury_memory(s, &m, err)))
+		if (store_memories(s, &a, &p->memories[i], 1, &m, err) ||
+			(m.id && forget_bury_memory(s, &m, err)))
 			return -1;
 	}
 	return 0;
@@ -236,7 +253,9 @@ static int forget_event(struct store *s, int64_t id, struct ids *ret_sessions, s
 	AUTO(arena_done) struct arena a = { 0 };
 	struct event_row e;
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " EVENT_COLUMNS ", s.agent_session" EVENT_FROM "WHERE e.id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s,
+		"SELECT " EVENT_COLUMNS ", s.agent_session" EVENT_FROM "WHERE e.id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -258,7 +277,8 @@ static int forget_event(struct store *s, int64_t id, struct ids *ret_sessions, s
 static int forget_session(struct store *s, int64_t id, struct err *err)
 {
 	static const char *const tables[] = {
-		"DELETE FROM injection_memory WHERE injection IN (SELECT id FROM injection WHERE session = ?1)",
+		"DELETE FROM injection_memory WHERE injection IN (SELECT id FROM injection WHERE "
+		"session = ?1)",
 		"DELETE FROM injection WHERE session = ?1",
 		"DELETE FROM hook_copy WHERE session = ?1",
 		"DELETE FROM token_use WHERE session = ?1",
@@ -270,7 +290,8 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 	};
 	AUTO(arena_done) struct arena a = { 0 };
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT agent, agent_session FROM session WHERE id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, "SELECT agent, agent_session FROM session WHERE id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -281,13 +302,15 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 	return rc ? -1 : store_note(s, CHANGE_SESSION, id, true, err);
 }
 
-/* A title is made of the words of a session that something was forgotten of; it comes back with the next transcript line. */
+/* A title is made of the words of a session that something was forgotten of; it comes back
+ * with the next transcript line. */
 static int drop_titles(struct store *s, struct ids *sessions, struct err *err)
 {
 	sort_once(sessions);
 	for (size_t i = 0; i < sessions->n; i++) {
-		if (db_run(s->db, "UPDATE session SET title = NULL WHERE id = ?1 AND title IS NOT NULL", DB_ARGS(db_i(sessions->p[i])),
-			    err))
+		if (db_run(s->db,
+			    "UPDATE session SET title = NULL WHERE id = ?1 AND title IS NOT NULL",
+			    DB_ARGS(db_i(sessions->p[i])), err))
 			return -1;
 		if (db_changes(s->db) && store_note(s, CHANGE_SESSION, sessions->p[i], false, err))
 			return -1;
@@ -332,10 +355,13 @@ static int remove_rows(struct store *s, const struct forget_plan *p, struct err 
 int store_forget(struct store *s, const struct forget_plan *p, struct err *err)
 {
 	AUTO(windows_done) struct windows w = { 0 };
-	const struct ids memories = { p->memories, p->nmemories, 0 }, events = { p->events, p->nevents, 0 };
+	const struct ids memories = { p->memories, p->nmemories, 0 },
+			 events = { p->events, p->nevents, 0 };
 
-	if (windows_load(s, &w, err) || windows_mark(s, &w, "SELECT pack FROM memory WHERE id = ?1", &memories, err) ||
-		windows_mark(s, &w, "SELECT pack FROM event WHERE id = ?1", &events, err) || remove_rows(s, p, err))
+	if (windows_load(s, &w, err) ||
+		windows_mark(s, &w, "SELECT pack FROM memory WHERE id = ?1", &memories, err) ||
+		windows_mark(s, &w, "SELECT pack FROM event WHERE id = ?1", &events, err) ||
+		remove_rows(s, p, err))
 		return -1;
 	return windows_settle(s, &w, err);
 }

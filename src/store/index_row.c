@@ -1,6 +1,7 @@
 /*
- * What the index is told of a row. A tool call is told by its tool, what it was for, its command or file, the head of its
- * output and the lines that look like errors: the whole output would drown everything else.
+ * What the index is told of a row. A tool call is told by its tool, what it was for, its command
+ * or file, the head of its output and the lines that look like errors: the whole output would
+ * drown everything else.
  */
 #include "store/room.h"
 
@@ -14,7 +15,7 @@
 #define INPUT_MAX 2000
 #define ERROR_LINES_MAX 12
 #define ERROR_LINE_MAX 240
-#define SCANNED_MAX (64u << 10)  /* of the output, for lines that look like errors */
+#define SCANNED_MAX (64u << 10) /* of the output, for lines that look like errors */
 #define MESSAGE_MAX (64u << 10) /* a prompt or reply; beyond, its head and tail */
 
 static void add_line(struct buf *b, struct str text, size_t max)
@@ -26,11 +27,12 @@ static void add_line(struct buf *b, struct str text, size_t max)
 	buf_add(b, text.p, utf8_cut(text.p, text.n, max));
 }
 
-/* The members of a tool's input that say what was done, as text; the rest is of no use in a search. */
+/* The members of a tool's input that say what was done, as text; the rest is of no use in a
+ * search. */
 static void add_input(struct buf *b, struct str input)
 {
-	static const char *const members[] = { "description", "command", "cmd", "file_path", "path", "pattern", "query", "url",
-		"prompt", "text", "question" };
+	static const char *const members[] = { "description", "command", "cmd", "file_path", "path",
+		"pattern", "query", "url", "prompt", "text", "question" };
 	json *j = NULL;
 
 	if (!input.n)
@@ -54,8 +56,8 @@ static void add_input(struct buf *b, struct str input)
 
 static bool looks_like_error(struct str line)
 {
-	static const char *const signs[] = { "error", "fail", "exception", "panic", "traceback", "assert", "undefined", "denied",
-		"not found", "cannot" };
+	static const char *const signs[] = { "error", "fail", "exception", "panic", "traceback",
+		"assert", "undefined", "denied", "not found", "cannot" };
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
 		if (str_ifind(line, signs[i]))
@@ -104,11 +106,13 @@ static const char *join_files(struct arena *a, const char *const *files, size_t 
 	return b.len ? arena_str(a, buf_cstr(&b)) : NULL;
 }
 
-static int event_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+static int event_doc(struct store *s, struct arena *a, const struct change *c,
+	struct index_row *ret, struct err *err)
 {
 	struct event_row e;
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " EVENT_COLUMNS ", s.branch" EVENT_FROM "WHERE e.id = ?1", DB_ARGS(db_i(c->id)), &r, err);
+	int rc = store_row(s, "SELECT " EVENT_COLUMNS ", s.branch" EVENT_FROM "WHERE e.id = ?1",
+		DB_ARGS(db_i(c->id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -119,9 +123,17 @@ static int event_doc(struct store *s, struct arena *a, const struct change *c, s
 	db_end(r);
 	if (rc)
 		return -1;
-	*ret = (struct index_row){ .kind = CHANGE_EVENT, .id = e.id, .project = e.project ? e.project : project,
-		.session = e.session, .at = e.at, .agent = agent, .doc_kind = e.kind, .confidence = 1, .is_meta = e.flags & FLAG_META,
-		.branch = e.branch ? e.branch : branch, .rest = join_files(a, e.files, e.nfiles) };
+	*ret = (struct index_row){ .kind = CHANGE_EVENT,
+		.id = e.id,
+		.project = e.project ? e.project : project,
+		.session = e.session,
+		.at = e.at,
+		.agent = agent,
+		.doc_kind = e.kind,
+		.confidence = 1,
+		.is_meta = e.flags & FLAG_META,
+		.branch = e.branch ? e.branch : branch,
+		.rest = join_files(a, e.files, e.nfiles) };
 	if (e.kind == EVENT_TOOL)
 		ret->body = tool_body(a, &e);
 	else
@@ -145,8 +157,8 @@ static void add_array(struct buf *b, const char *array, const char *member)
 
 static const char *memory_body(struct arena *a, const struct memory *m)
 {
-	const char *const parts[] = { m->subtitle, m->body, m->request, m->investigated, m->learned, m->completed, m->next_steps,
-		m->notes };
+	const char *const parts[] = { m->subtitle, m->body, m->request, m->investigated, m->learned,
+		m->completed, m->next_steps, m->notes };
 	AUTO(buf_done) struct buf b = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
@@ -166,12 +178,14 @@ static const char *memory_rest(struct arena *a, const struct memory *m)
 	return arena_str(a, buf_cstr(&b));
 }
 
-static int memory_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+static int memory_doc(struct store *s, struct arena *a, const struct change *c,
+	struct index_row *ret, struct err *err)
 {
 	struct memory m;
 	struct db_rows *r;
 	int rc = store_row(s,
-		"SELECT " MEMORY_COLUMNS ", s.agent FROM memory m LEFT JOIN session s ON s.id = m.session WHERE m.id = ?1",
+		"SELECT " MEMORY_COLUMNS
+		", s.agent FROM memory m LEFT JOIN session s ON s.id = m.session WHERE m.id = ?1",
 		DB_ARGS(db_i(c->id)), &r, err);
 
 	if (rc <= 0)
@@ -181,36 +195,61 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c, 
 	db_end(r);
 	if (rc || memory_files_read(s, a, &m, err))
 		return -1;
-	*ret = (struct index_row){ .kind = CHANGE_MEMORY, .id = m.id, .project = m.project, .session = m.session, .at = m.at,
-		.agent = agent, .doc_kind = m.kind, .type = m.type, .status = m.status, .origin = m.origin,
-		.confidence = m.confidence, .is_pinned = m.is_pinned, .branch = m.branch, .title = m.title,
-		.body = memory_body(a, &m), .rest = memory_rest(a, &m) };
+	*ret = (struct index_row){ .kind = CHANGE_MEMORY,
+		.id = m.id,
+		.project = m.project,
+		.session = m.session,
+		.at = m.at,
+		.agent = agent,
+		.doc_kind = m.kind,
+		.type = m.type,
+		.status = m.status,
+		.origin = m.origin,
+		.confidence = m.confidence,
+		.is_pinned = m.is_pinned,
+		.branch = m.branch,
+		.title = m.title,
+		.body = memory_body(a, &m),
+		.rest = memory_rest(a, &m) };
 	return 0;
 }
 
-static int session_doc(struct store *s, struct arena *a, const struct change *c, struct index_row *ret, struct err *err)
+static int session_doc(struct store *s, struct arena *a, const struct change *c,
+	struct index_row *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = store_row(s, "SELECT id, project, agent, last_event_at, branch, title FROM session WHERE id = ?1",
+	int rc = store_row(s,
+		"SELECT id, project, agent, last_event_at, branch, title FROM session WHERE id = "
+		"?1",
 		DB_ARGS(db_i(c->id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
-	*ret = (struct index_row){ .kind = CHANGE_SESSION, .id = db_int(r, 0), .session = db_int(r, 0), .project = db_int(r, 1),
-		.agent = (enum agent_id)db_int(r, 2), .at = db_int(r, 3), .branch = row_str(a, r, 4), .title = row_str(a, r, 5),
+	*ret = (struct index_row){ .kind = CHANGE_SESSION,
+		.id = db_int(r, 0),
+		.session = db_int(r, 0),
+		.project = db_int(r, 1),
+		.agent = (enum agent_id)db_int(r, 2),
+		.at = db_int(r, 3),
+		.branch = row_str(a, r, 4),
+		.title = row_str(a, r, 5),
 		.confidence = 1 };
 	return 0;
 }
 
-int store_index_rows(struct store *s, struct arena *a, const struct change *changes, size_t n, struct index_row *ret,
-	struct err *err)
+int store_index_rows(struct store *s, struct arena *a, const struct change *changes, size_t n,
+	struct index_row *ret, struct err *err)
 {
-	static int (*const readers[CHANGE_KIND_COUNT])(struct store *, struct arena *, const struct change *, struct index_row *,
-		struct err *) = { [CHANGE_EVENT] = event_doc, [CHANGE_MEMORY] = memory_doc, [CHANGE_SESSION] = session_doc };
+	static int (*const readers[CHANGE_KIND_COUNT])(struct store *, struct arena *,
+		const struct change *, struct index_row *,
+		struct err *) = { [CHANGE_EVENT] = event_doc,
+		[CHANGE_MEMORY] = memory_doc,
+		[CHANGE_SESSION] = session_doc };
 
 	for (size_t i = 0; i < n; i++) {
 		ret[i] = (struct index_row){ 0 };
-		if (changes[i].kind < CHANGE_KIND_COUNT && readers[changes[i].kind](s, a, &changes[i], &ret[i], err))
+		if (changes[i].kind < CHANGE_KIND_COUNT &&
+			readers[changes[i].kind](s, a, &changes[i], &ret[i], err))
 			return -1;
 	}
 	return 0;

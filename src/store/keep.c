@@ -12,16 +12,22 @@ static int check_references(struct store *s, struct buf *report, struct err *err
 	static const struct {
 		const char *what, *sql;
 	} checks[] = {
-		{ "events without their session", "SELECT count(*) FROM event WHERE session NOT IN (SELECT id FROM session)" },
+		{ "events without their session", "SELECT count(*) FROM event WHERE session NOT IN "
+						  "(SELECT id FROM session)" },
 		{ "events in a turn of another session",
-			"SELECT count(*) FROM event e JOIN turn t ON t.id = e.turn WHERE t.session <> e.session" },
-		{ "sessions without their project", "SELECT count(*) FROM session WHERE project NOT IN (SELECT id FROM project)"
-						    " AND project <> 0" },
-		{ "files of memories that are gone", "SELECT count(*) FROM memory_file WHERE memory NOT IN (SELECT id FROM memory)" },
+			"SELECT count(*) FROM event e JOIN turn t ON t.id = e.turn WHERE t.session "
+			"<> e.session" },
+		{ "sessions without their project",
+			"SELECT count(*) FROM session WHERE project NOT IN (SELECT id FROM project)"
+			" AND project <> 0" },
+		{ "files of memories that are gone", "SELECT count(*) FROM memory_file WHERE "
+						     "memory NOT IN (SELECT id FROM memory)" },
 		{ "events that the index is not told of",
-			"SELECT count(*) FROM event WHERE id NOT IN (SELECT ref / 4 FROM change WHERE ref % 4 = 0)" },
+			"SELECT count(*) FROM event WHERE id NOT IN (SELECT ref / 4 FROM change "
+			"WHERE ref % 4 = 0)" },
 		{ "memories that the index is not told of",
-			"SELECT count(*) FROM memory WHERE id NOT IN (SELECT ref / 4 FROM change WHERE ref % 4 = 1)" },
+			"SELECT count(*) FROM memory WHERE id NOT IN (SELECT ref / 4 FROM change "
+			"WHERE ref % 4 = 1)" },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(checks); i++) {
@@ -37,7 +43,8 @@ static int check_references(struct store *s, struct buf *report, struct err *err
 /* Every text can be read. */
 static int check_packs(struct store *s, struct buf *report, struct err *err)
 {
-	static const char *const sqls[] = { "SELECT id, pack FROM event WHERE pack IS NOT NULL", "SELECT id, pack FROM memory" };
+	static const char *const sqls[] = { "SELECT id, pack FROM event WHERE pack IS NOT NULL",
+		"SELECT id, pack FROM memory" };
 	AUTO(arena_done) struct arena a = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(sqls); i++) {
@@ -52,7 +59,8 @@ static int check_packs(struct store *s, struct buf *report, struct err *err)
 			const void *blob = db_blob(r, 1, &n);
 			arena_reset(&a);
 			if (packer_open(s->packer, &a, blob, n, &text, &why))
-				buf_printf(report, "%s%lld: %s\n", i ? "" : "e", (long long)db_int(r, 0), why.text);
+				buf_printf(report, "%s%lld: %s\n", i ? "" : "e",
+					(long long)db_int(r, 0), why.text);
 		}
 		if (rc < 0)
 			return -1;
@@ -74,12 +82,18 @@ int store_backup(struct store *s, const char *path, struct err *err)
 	return db_backup(s->db, path, err);
 }
 
+int store_compact(struct store *s, struct err *err)
+{
+	return db_compact(s->db, err);
+}
+
 int store_checkpoint(struct store *s, bool truncate, struct err *err)
 {
 	return db_checkpoint(s->db, truncate, err);
 }
 
-/* Events go, memories stay with the excerpts in their packs; a turn without events is not run again, so it keeps what it has. */
+/* Events go, memories stay with the excerpts in their packs; a turn without events is not run
+ * again, so it keeps what it has. */
 static int prune(struct store *s, const struct ids *events, struct err *err)
 {
 	static const char *const tables[] = {
@@ -97,19 +111,25 @@ static int prune(struct store *s, const struct ids *events, struct err *err)
 	return 0;
 }
 
-int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, int64_t *ret_removed, struct err *err)
+int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, int64_t *ret_removed,
+	struct err *err)
 {
 	*ret_removed = 0;
 	for (;;) {
 		AUTO(ids_done) struct ids old = { 0 };
 		bool is_large = max_bytes > 0 && db_bytes_used(s->db) > max_bytes;
-		/* Whole turns only, whose rules have run: half a turn would be remembered wrongly when it is run again. */
+		/* Whole turns only, whose rules have run: half a turn would be remembered
+		 * wrongly when it is run again. */
 		if (!is_large && events_before <= 0)
 			return 0;
 		if (store_ids(s,
-			    "SELECT e.id FROM event e LEFT JOIN turn t ON t.id = e.turn WHERE e.at < ?1"
-			    " AND (t.id IS NULL OR (t.is_dirty = 0 AND t.last_event_at < ?1)) ORDER BY e.at, e.id LIMIT ?2",
-			    DB_ARGS(db_i(is_large ? INT64_MAX : events_before), db_i(RETENTION_BATCH)), &old, err))
+			    "SELECT e.id FROM event e LEFT JOIN turn t ON t.id = e.turn WHERE e.at "
+			    "< ?1"
+			    " AND (t.id IS NULL OR (t.is_dirty = 0 AND t.last_event_at < ?1)) "
+			    "ORDER BY e.at, e.id LIMIT ?2",
+			    DB_ARGS(db_i(is_large ? INT64_MAX : events_before),
+				    db_i(RETENTION_BATCH)),
+			    &old, err))
 			return -1;
 		if (!old.n)
 			return 0;

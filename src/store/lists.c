@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 
-int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max, struct project **ret, size_t *ret_n,
-	struct err *err)
+int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max,
+	struct project **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct project *list = NULL;
@@ -12,15 +12,21 @@ int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max
 	int rc;
 
 	if (db_query(s->db,
-		    "SELECT p.id, p.name, p.root, (SELECT count(*) FROM session WHERE project = p.id),"
+		    "SELECT p.id, p.name, p.root, (SELECT count(*) FROM session WHERE project = "
+		    "p.id),"
 		    " (SELECT count(*) FROM memory WHERE project = p.id),"
-		    " (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) AS last_at FROM project p"
+		    " (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) "
+		    "AS last_at FROM project p"
 		    " ORDER BY last_at DESC, p.id LIMIT ?1 OFFSET ?2",
 		    DB_ARGS(db_i((int64_t)max), db_i((int64_t)skip)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct project p = { .id = db_int(r, 0), .name = row_str(a, r, 1), .root = row_str(a, r, 2),
-			.sessions = db_int(r, 3), .memories = db_int(r, 4), .last_event_at = db_int(r, 5) };
+		struct project p = { .id = db_int(r, 0),
+			.name = row_str(a, r, 1),
+			.root = row_str(a, r, 2),
+			.sessions = db_int(r, 3),
+			.memories = db_int(r, 4),
+			.last_event_at = db_int(r, 5) };
 		ARENA_PUSH(a, list, n, cap, p);
 	}
 	*ret = list;
@@ -28,12 +34,15 @@ int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max
 	return rc;
 }
 
-static int count_memories(struct store *s, int64_t project, struct store_stats *ret, struct err *err)
+static int count_memories(
+	struct store *s, int64_t project, struct store_stats *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
-	if (db_query(s->db, "SELECT kind, status, count(*) FROM memory WHERE ?1 = 0 OR project = ?1 GROUP BY kind, status",
+	if (db_query(s->db,
+		    "SELECT kind, status, count(*) FROM memory WHERE ?1 = 0 OR project = ?1 GROUP "
+		    "BY kind, status",
 		    DB_ARGS(db_i(project)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
@@ -58,15 +67,19 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 	} counts[] = {
 		{ "SELECT count(*) FROM project WHERE ?1 = 0 OR id = ?1", &t.projects },
 		{ "SELECT count(*) FROM session WHERE ?1 = 0 OR project = ?1", &t.sessions },
-		{ "SELECT count(*) FROM turn t JOIN session s ON s.id = t.session WHERE t.started_at > 0 AND (?1 = 0 OR s.project = ?1)",
+		{ "SELECT count(*) FROM turn t JOIN session s ON s.id = t.session WHERE "
+		  "t.started_at > 0 AND (?1 = 0 OR s.project = ?1)",
 			&t.turns },
-		{ "SELECT max(last_event_at) FROM session WHERE ?1 = 0 OR project = ?1", &t.last_event_at },
+		{ "SELECT max(last_event_at) FROM session WHERE ?1 = 0 OR project = ?1",
+			&t.last_event_at },
 		{ "SELECT count(*) FROM entity WHERE ?1 = ?1", &t.entities },
 		{ "SELECT count(*) FROM vector WHERE ?1 = ?1", &t.vectors },
 		{ "SELECT n FROM counter WHERE name = 'redactions' AND ?1 = ?1", &t.redactions },
-		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND ?1 = ?1", &t.jobs_waiting },
+		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND ?1 = ?1",
+			&t.jobs_waiting },
 		{ "SELECT count(*) FROM job WHERE state = " JOB_DEAD " AND ?1 = ?1", &t.jobs_dead },
-		{ project ? "SELECT count(*) FROM event e JOIN session s ON s.id = e.session WHERE coalesce(e.project, s.project) = ?1"
+		{ project ? "SELECT count(*) FROM event e JOIN session s ON s.id = e.session WHERE "
+			    "coalesce(e.project, s.project) = ?1"
 			  : "SELECT count(*) FROM event WHERE ?1 = 0",
 			&t.events },
 	};
@@ -86,11 +99,13 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 int store_counter_add(struct store *s, const char *name, int64_t by, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO counter (name, n) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET n = counter.n + excluded.n",
+		"INSERT INTO counter (name, n) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET n "
+		"= counter.n + excluded.n",
 		DB_ARGS(db_t(name), db_i(by)), err);
 }
 
 int store_counter_get(struct store *s, const char *name, int64_t *ret, struct err *err)
 {
-	return db_one(s->db, "SELECT n FROM counter WHERE name = ?1", DB_ARGS(db_t(name)), 0, ret, err);
+	return db_one(
+		s->db, "SELECT n FROM counter WHERE name = ?1", DB_ARGS(db_t(name)), 0, ret, err);
 }

@@ -14,7 +14,8 @@ int store_memory_put(struct store *s, struct memory *m, struct err *err)
 static int load(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err)
 {
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -27,13 +28,15 @@ static int load(struct store *s, struct arena *a, int64_t id, struct memory *ret
 static int check_evidence(struct store *s, struct memory *m, struct err *err)
 {
 	for (size_t i = 0; i < m->nevidence; i++)
-		if (m->evidence[i].event && db_one(s->db, "SELECT id FROM event WHERE id = ?1", DB_ARGS(db_i(m->evidence[i].event)),
-						    0, &m->evidence[i].event, err))
+		if (m->evidence[i].event &&
+			db_one(s->db, "SELECT id FROM event WHERE id = ?1",
+				DB_ARGS(db_i(m->evidence[i].event)), 0, &m->evidence[i].event, err))
 			return -1;
 	return 0;
 }
 
-int store_memory_get(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err)
+int store_memory_get(
+	struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err)
 {
 	int rc = load(s, a, id, ret, err);
 
@@ -44,7 +47,8 @@ int store_memory_get(struct store *s, struct arena *a, int64_t id, struct memory
 	return memory_files_read(s, a, ret, err) || check_evidence(s, ret, err) ? -1 : 0;
 }
 
-int store_memories(struct store *s, struct arena *a, const int64_t *ids, size_t n, struct memory *ret, struct err *err)
+int store_memories(struct store *s, struct arena *a, const int64_t *ids, size_t n,
+	struct memory *ret, struct err *err)
 {
 	for (size_t i = 0; i < n; i++) {
 		int rc = load(s, a, ids[i], &ret[i], err);
@@ -128,12 +132,16 @@ static const char *ending_pattern(struct arena *a, const char *file)
 
 static void where_file(struct clauses *c, struct arena *a, const char *file)
 {
-	where(c, "m.id IN (SELECT mf.memory FROM memory_file mf JOIN file f ON f.id = mf.file WHERE f.path = #", db_t(file));
+	where(c,
+		"m.id IN (SELECT mf.memory FROM memory_file mf JOIN file f ON f.id = mf.file WHERE "
+		"f.path = #",
+		db_t(file));
 	c->args[c->n++] = db_t(ending_pattern(a, file));
 	buf_printf(&c->sql, " OR f.path LIKE ?%zu ESCAPE '\\')", c->n);
 }
 
-static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct memory **ret, size_t *ret_n, struct err *err)
+static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct memory **ret,
+	size_t *ret_n, struct err *err)
 {
 	struct memory *list = NULL;
 	size_t n = 0, cap = 0;
@@ -150,8 +158,8 @@ static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct
 	return rc;
 }
 
-int store_memory_list(struct store *s, struct arena *a, const struct memory_query *q, struct memory **ret, size_t *ret_n,
-	struct err *err)
+int store_memory_list(struct store *s, struct arena *a, const struct memory_query *q,
+	struct memory **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(clauses_done) struct clauses c = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -161,32 +169,36 @@ int store_memory_list(struct store *s, struct arena *a, const struct memory_quer
 	if (q->file && *q->file)
 		where_file(&c, a, q->file);
 	const char *order = q->oldest_first ? "ASC" : "DESC";
-	buf_printf(&c.sql, " ORDER BY m.at %s, m.id %s LIMIT %zu OFFSET %zu", order, order, q->max, q->skip);
+	buf_printf(&c.sql, " ORDER BY m.at %s, m.id %s LIMIT %zu OFFSET %zu", order, order, q->max,
+		q->skip);
 	if (db_query_once(s->db, buf_cstr(&c.sql), c.args, c.n, &r, err))
 		return -1;
 	return read_list(s, a, r, ret, ret_n, err);
 }
 
 /* The n memories next to a point of time on one side; nearest first. */
-static int side(struct store *s, struct arena *a, const struct memory_query *q, bool is_before, struct memory **ret,
-	size_t *ret_n, struct err *err)
+static int side(struct store *s, struct arena *a, const struct memory_query *q, bool is_before,
+	struct memory **ret, size_t *ret_n, struct err *err)
 {
 	static const char before[] =
-		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at < ?1 AND (?2 = 0 OR m.project = ?2) AND (?3 < 0 OR m.kind = ?3)"
+		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at < ?1 AND (?2 = 0 OR m.project "
+					 "= ?2) AND (?3 < 0 OR m.kind = ?3)"
 		" AND m.status <= 1 ORDER BY m.at DESC, m.id DESC LIMIT ?4";
 	static const char after[] =
-		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at >= ?1 AND (?2 = 0 OR m.project = ?2) AND (?3 < 0 OR m.kind = ?3)"
+		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at >= ?1 AND (?2 = 0 OR m.project "
+					 "= ?2) AND (?3 < 0 OR m.kind = ?3)"
 		" AND m.status <= 1 ORDER BY m.at, m.id LIMIT ?4";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(s->db, is_before ? before : after,
-		    DB_ARGS(db_i(q->after), db_i(q->project), db_i(q->kind), db_i((int64_t)q->max)), &r, err))
+		    DB_ARGS(db_i(q->after), db_i(q->project), db_i(q->kind), db_i((int64_t)q->max)),
+		    &r, err))
 		return -1;
 	return read_list(s, a, r, ret, ret_n, err);
 }
 
-int store_memory_neighbours(struct store *s, struct arena *a, int64_t project, int64_t at, size_t before, size_t after, int kind,
-	struct memory **ret, size_t *ret_n, struct err *err)
+int store_memory_neighbours(struct store *s, struct arena *a, int64_t project, int64_t at,
+	size_t before, size_t after, int kind, struct memory **ret, size_t *ret_n, struct err *err)
 {
 	struct memory_query q = { .project = project, .after = at, .kind = kind > 0 ? kind : -1 };
 	struct memory *earlier, *later;

@@ -1,6 +1,7 @@
 /*
- * A memory between memory and its row. Everything that SQL need not look into is one pack: texts, names of rule, slot, model,
- * branch and commit, and the evidence with its excerpts, which mostly quote what the body says and so cost next to nothing.
+ * A memory between memory and its row. Everything that SQL need not look into is one pack: texts,
+ * names of rule, slot, model, branch and commit, and the evidence with its excerpts, which mostly
+ * quote what the body says and so cost next to nothing.
  */
 #include "store/memory_row.h"
 
@@ -21,14 +22,22 @@ static const struct {
 	unsigned field;
 	size_t offset;
 } fields[] = {
-	{ 1, offsetof(struct memory, title) },	     { 2, offsetof(struct memory, subtitle) },
-	{ 3, offsetof(struct memory, body) },	     { 4, offsetof(struct memory, facts) },
-	{ 5, offsetof(struct memory, concepts) },     { 6, offsetof(struct memory, request) },
-	{ 7, offsetof(struct memory, investigated) }, { 8, offsetof(struct memory, learned) },
-	{ 9, offsetof(struct memory, completed) },    { 10, offsetof(struct memory, next_steps) },
-	{ 11, offsetof(struct memory, notes) },	     { 12, offsetof(struct memory, commands) },
-	{ 13, offsetof(struct memory, rule) },	     { 14, offsetof(struct memory, slot) },
-	{ 15, offsetof(struct memory, model) },	     { 16, offsetof(struct memory, branch) },
+	{ 1, offsetof(struct memory, title) },
+	{ 2, offsetof(struct memory, subtitle) },
+	{ 3, offsetof(struct memory, body) },
+	{ 4, offsetof(struct memory, facts) },
+	{ 5, offsetof(struct memory, concepts) },
+	{ 6, offsetof(struct memory, request) },
+	{ 7, offsetof(struct memory, investigated) },
+	{ 8, offsetof(struct memory, learned) },
+	{ 9, offsetof(struct memory, completed) },
+	{ 10, offsetof(struct memory, next_steps) },
+	{ 11, offsetof(struct memory, notes) },
+	{ 12, offsetof(struct memory, commands) },
+	{ 13, offsetof(struct memory, rule) },
+	{ 14, offsetof(struct memory, slot) },
+	{ 15, offsetof(struct memory, model) },
+	{ 16, offsetof(struct memory, branch) },
 	{ 17, offsetof(struct memory, commit) },
 };
 
@@ -49,7 +58,8 @@ static void read_evidence(struct str value, struct evidence *ret)
 		ret->excerpt = NULL;
 }
 
-static int read_pack(struct store *s, struct arena *a, struct str blob, struct memory *m, struct err *err)
+static int read_pack(
+	struct store *s, struct arena *a, struct str blob, struct memory *m, struct err *err)
 {
 	struct str rest, value;
 	unsigned field;
@@ -70,15 +80,26 @@ static int read_pack(struct store *s, struct arena *a, struct str blob, struct m
 	return 0;
 }
 
-int memory_row_read(struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err)
+int memory_row_read(
+	struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err)
 {
-	struct memory m = { .id = db_int(r, 0), .project = db_int(r, 1), .session = db_int(r, 2), .turn = db_int(r, 3),
-		.at = db_int(r, 4), .kind = (enum memory_kind)db_int(r, 5), .type = (enum memory_type)db_int(r, 6),
-		.status = (enum memory_status)db_int(r, 7), .origin = (enum memory_origin)db_int(r, 8),
-		.trust = (enum trust)db_int(r, 9), .is_pinned = db_int(r, 10),
-		.confidence = (double)db_int(r, 11) / CONFIDENCE_STEPS, .created_at = db_int(r, 12),
-		.updated_at = db_is_null(r, 13) ? db_int(r, 12) : db_int(r, 13), .valid_from = db_int(r, 14),
-		.valid_to = db_int(r, 15), .superseded_by = db_int(r, 16) };
+	struct memory m = { .id = db_int(r, 0),
+		.project = db_int(r, 1),
+		.session = db_int(r, 2),
+		.turn = db_int(r, 3),
+		.at = db_int(r, 4),
+		.kind = (enum memory_kind)db_int(r, 5),
+		.type = (enum memory_type)db_int(r, 6),
+		.status = (enum memory_status)db_int(r, 7),
+		.origin = (enum memory_origin)db_int(r, 8),
+		.trust = (enum trust)db_int(r, 9),
+		.is_pinned = db_int(r, 10),
+		.confidence = (double)db_int(r, 11) / CONFIDENCE_STEPS,
+		.created_at = db_int(r, 12),
+		.updated_at = db_is_null(r, 13) ? db_int(r, 12) : db_int(r, 13),
+		.valid_from = db_int(r, 14),
+		.valid_to = db_int(r, 15),
+		.superseded_by = db_int(r, 16) };
 	struct str blob;
 
 	blob.p = db_blob(r, 17, &blob.n);
@@ -108,7 +129,8 @@ static struct db_arg hash_arg(struct arena *a, const char *hash)
 		return db_t(n ? hash : NULL);
 	unsigned char *bytes = arena_alloc(a, n / 2);
 	for (size_t i = 0; i < n; i++) {
-		unsigned digit = hash[i] <= '9' ? (unsigned)(hash[i] - '0') : (unsigned)(hash[i] - 'a') + 10;
+		unsigned digit =
+			hash[i] <= '9' ? (unsigned)(hash[i] - '0') : (unsigned)(hash[i] - 'a') + 10;
 		bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
 	}
 	return db_b(bytes, n / 2);
@@ -123,12 +145,14 @@ int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct
 	m->nfiles = 0;
 	m->files = NULL;
 	if (db_query(s->db,
-		    "SELECT f.path, mf.role, mf.size, mf.hash FROM memory_file mf JOIN file f ON f.id = mf.file"
+		    "SELECT f.path, mf.role, mf.size, mf.hash FROM memory_file mf JOIN file f ON "
+		    "f.id = mf.file"
 		    " WHERE mf.memory = ?1 ORDER BY mf.role DESC, f.path",
 		    DB_ARGS(db_i(m->id)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct memory_file f = { .path = row_str(a, r, 0), .role = (enum file_role)db_int(r, 1),
+		struct memory_file f = { .path = row_str(a, r, 0),
+			.role = (enum file_role)db_int(r, 1),
 			.size = db_is_null(r, 2) ? -1 : db_int(r, 2) };
 		enum db_type form = db_kind(r, 3);
 		size_t n;
@@ -148,7 +172,9 @@ static void write_pack(struct store *s, struct memory *m)
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const char *text = *field_of(m, i);
 		if (text && *text)
-			pack_add(&s->raw, fields[i].field, (struct str){ text, utf8_cut(text, strlen(text), MEMORY_TEXT_MAX) });
+			pack_add(&s->raw, fields[i].field,
+				(struct str){
+					text, utf8_cut(text, strlen(text), MEMORY_TEXT_MAX) });
 	}
 	for (size_t i = 0; i < m->nevidence && i < MEMORY_EVIDENCE_MAX; i++) {
 		const struct evidence *e = &m->evidence[i];
@@ -157,19 +183,21 @@ static void write_pack(struct store *s, struct memory *m)
 		buf_str(&one, e->role ? e->role : "");
 		buf_char(&one, '\0');
 		if (e->excerpt)
-			buf_add(&one, e->excerpt, utf8_cut(e->excerpt, strlen(e->excerpt), EVIDENCE_EXCERPT_MAX));
+			buf_add(&one, e->excerpt,
+				utf8_cut(e->excerpt, strlen(e->excerpt), EVIDENCE_EXCERPT_MAX));
 		pack_add(&s->raw, FIELD_EVIDENCE, (struct str){ one.data, one.len });
 	}
 }
 
-/* What the rules or a model said: the pack, the columns, the files. Not what a person decided about it (pin, status). */
+/* What the rules or a model said: the pack, the columns, the files. Not what a person decided
+ * about it (pin, status). */
 static int64_t content_hash(struct store *s, const struct memory *m)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 
 	buf_add(&b, s->raw.data, s->raw.len);
-	buf_printf(&b, "%d %d %d %lld %.3f %lld %lld ", m->kind, m->type, m->trust, (long long)m->at, m->confidence,
-		(long long)m->valid_from, (long long)m->valid_to);
+	buf_printf(&b, "%d %d %d %lld %.3f %lld %lld ", m->kind, m->type, m->trust,
+		(long long)m->at, m->confidence, (long long)m->valid_from, (long long)m->valid_to);
 	for (size_t i = 0; i < m->nfiles && i < MEMORY_FILES_MAX; i++)
 		buf_printf(&b, "%s %d %s %lld\n", m->files[i].path, m->files[i].role,
 			m->files[i].hash ? m->files[i].hash : "", (long long)m->files[i].size);
@@ -189,21 +217,27 @@ int64_t memory_pack(struct store *s, struct memory *m)
 static int write_columns(struct store *s, struct memory *m, int64_t hash, struct err *err)
 {
 	static const char insert[] =
-		"INSERT INTO memory (project, session, turn, at, kind, type, status, origin, trust, is_pinned, confidence,"
+		"INSERT INTO memory (project, session, turn, at, kind, type, status, origin, "
+		"trust, is_pinned, confidence,"
 		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack) VALUES"
-		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18)";
+		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
+		"?18)";
 	static const char update[] =
-		"UPDATE memory SET project = ?1, session = ?2, turn = ?3, at = ?4, kind = ?5, type = ?6, status = ?7, origin = ?8,"
-		" trust = ?9, is_pinned = ?10, confidence = ?11, created_at = ?12, updated_at = ?13, valid_from = ?14,"
+		"UPDATE memory SET project = ?1, session = ?2, turn = ?3, at = ?4, kind = ?5, type "
+		"= ?6, status = ?7, origin = ?8,"
+		" trust = ?9, is_pinned = ?10, confidence = ?11, created_at = ?12, updated_at = "
+		"?13, valid_from = ?14,"
 		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18 WHERE id = ?19";
 	int confidence = (int)lround(MAX(0.0, MIN(1.0, m->confidence)) * CONFIDENCE_STEPS);
 
 	if (packer_close(s->packer, PACK_MEMORY, &s->raw, &s->blob, err))
 		return -1;
-	const struct db_arg args[] = { db_i(m->project), db_id(m->session), db_id(m->turn), db_i(m->at), db_i(m->kind),
-		db_i(m->type), db_i(m->status), db_i(m->origin), db_i(m->trust), db_i(m->is_pinned), db_i(confidence),
-		db_i(m->created_at), db_id(m->updated_at == m->created_at ? 0 : m->updated_at), db_id(m->valid_from),
-		db_id(m->valid_to), db_id(m->superseded_by), db_i(hash), db_b(s->blob.data, s->blob.len), db_i(m->id) };
+	const struct db_arg args[] = { db_i(m->project), db_id(m->session), db_id(m->turn),
+		db_i(m->at), db_i(m->kind), db_i(m->type), db_i(m->status), db_i(m->origin),
+		db_i(m->trust), db_i(m->is_pinned), db_i(confidence), db_i(m->created_at),
+		db_id(m->updated_at == m->created_at ? 0 : m->updated_at), db_id(m->valid_from),
+		db_id(m->valid_to), db_id(m->superseded_by), db_i(hash),
+		db_b(s->blob.data, s->blob.len), db_i(m->id) };
 	if (db_run(s->db, m->id ? update : insert, args, ARRAY_LEN(args) - !m->id, err))
 		return -1;
 	if (!m->id)
@@ -234,9 +268,11 @@ static int write_files(struct store *s, const struct memory *m, struct err *err)
 			continue;
 		if (file_id(s, f->path, &file, err) ||
 			db_run(s->db,
-				"INSERT INTO memory_file (memory, file, role, size, hash) VALUES (?1, ?2, ?3, ?4, ?5)"
+				"INSERT INTO memory_file (memory, file, role, size, hash) VALUES "
+				"(?1, ?2, ?3, ?4, ?5)"
 				" ON CONFLICT (memory, file, role) DO NOTHING",
-				DB_ARGS(db_i(m->id), db_i(file), db_i(f->role), f->size < 0 ? db_id(0) : db_i(f->size),
+				DB_ARGS(db_i(m->id), db_i(file), db_i(f->role),
+					f->size < 0 ? db_id(0) : db_i(f->size),
 					hash_arg(&a, f->hash)),
 				err))
 			return -1;
@@ -248,7 +284,9 @@ static int write_evidence(struct store *s, const struct memory *m, struct err *e
 {
 	for (size_t i = 0; i < m->nevidence && i < MEMORY_EVIDENCE_MAX; i++)
 		if (m->evidence[i].event &&
-			db_run(s->db, "INSERT INTO evidence (event, memory) VALUES (?1, ?2) ON CONFLICT (event, memory) DO NOTHING",
+			db_run(s->db,
+				"INSERT INTO evidence (event, memory) VALUES (?1, ?2) ON CONFLICT "
+				"(event, memory) DO NOTHING",
 				DB_ARGS(db_i(m->evidence[i].event), db_i(m->id)), err))
 			return -1;
 	return 0;
@@ -260,7 +298,8 @@ static int clear_evidence(struct store *s, int64_t id, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 	struct memory old;
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1", DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1",
+		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -277,7 +316,8 @@ int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *er
 	bool is_new = !m->id;
 
 	if (!is_new && (clear_evidence(s, m->id, err) ||
-			       db_run(s->db, "DELETE FROM memory_file WHERE memory = ?1", DB_ARGS(db_i(m->id)), err)))
+			       db_run(s->db, "DELETE FROM memory_file WHERE memory = ?1",
+				       DB_ARGS(db_i(m->id)), err)))
 		return -1;
 	if (!is_new)
 		m->updated_at = clock_now();

@@ -5,9 +5,11 @@
 
 /* Writing of memories; shared by memory.c and turn_memory.c. */
 
-/* Packs the texts into s->raw, fills in the times that are missing, and gives the content's hash. */
+/* Packs the texts into s->raw, fills in the times that are missing, and gives the content's
+ * hash. */
 int64_t memory_pack(struct store *s, struct memory *m);
-/* Writes what memory_pack has packed just before: row (id 0: a new one), files, evidence, change. */
+/* Writes what memory_pack has packed just before: row (id 0: a new one), files, evidence,
+ * change. */
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err);
 
 #endif

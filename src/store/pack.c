@@ -1,6 +1,7 @@
 /*
- * Packs: zstd with dictionaries that were trained on the store itself. A row names its dictionary, so that rows written before
- * or under another one stay readable. Contexts are made when first needed and kept: one of each per connection.
+ * Packs: zstd with dictionaries that were trained on the store itself. A row names its
+ * dictionary, so that rows written before or under another one stay readable. Contexts are made
+ * when first needed and kept: one of each per connection.
  */
 #include "store/pack.h"
 
@@ -72,7 +73,8 @@ void packer_free(struct packer *p)
 	free(p);
 }
 
-/* A dictionary that was trained in a transaction that did not last is no dictionary, and its number will be another's. */
+/* A dictionary that was trained in a transaction that did not last is no dictionary, and its
+ * number will be another's. */
 static void heed_rollbacks(struct packer *p)
 {
 	if (p->rollbacks == db_rollbacks(p->db))
@@ -165,20 +167,23 @@ static int load_dictionary(struct packer *p, int64_t id, struct dictionary **ret
 		}
 	}
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	if (db_query(p->db, "SELECT id, class, data FROM dictionary WHERE id = ?1", DB_ARGS(db_i(id)), &r, err))
+	if (db_query(p->db, "SELECT id, class, data FROM dictionary WHERE id = ?1",
+		    DB_ARGS(db_i(id)), &r, err))
 		return -1;
 	int rc = db_next(r, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
-		return err_set(err, ERR_STORE, "a row needs compression dictionary %lld, which is gone", (long long)id);
+		return err_set(err, ERR_STORE,
+			"a row needs compression dictionary %lld, which is gone", (long long)id);
 	*ret = keep_dictionary(p, r);
 	return 0;
 }
 
 int packer_dictionary(struct packer *p, enum pack_class class, int64_t *ret_id, struct err *err)
 {
-	return db_one(p->db, "SELECT max(id) FROM dictionary WHERE class = ?1", DB_ARGS(db_i(class)), 0, ret_id, err);
+	return db_one(p->db, "SELECT max(id) FROM dictionary WHERE class = ?1",
+		DB_ARGS(db_i(class)), 0, ret_id, err);
 }
 
 static int load_current(struct packer *p, struct err *err)
@@ -198,7 +203,8 @@ static int load_current(struct packer *p, struct err *err)
 	return 0;
 }
 
-static size_t compress_raw(struct packer *p, enum pack_class class, const struct buf *raw, char *to, size_t room)
+static size_t compress_raw(
+	struct packer *p, enum pack_class class, const struct buf *raw, char *to, size_t room)
 {
 	struct dictionary *d = p->current[class];
 
@@ -211,19 +217,23 @@ static size_t compress_raw(struct packer *p, enum pack_class class, const struct
 	return ZSTD_compress_usingCDict(p->compress, to, room, raw->data, raw->len, d->writer);
 }
 
-int packer_close(struct packer *p, enum pack_class class, const struct buf *raw, struct buf *ret, struct err *err)
+int packer_close(struct packer *p, enum pack_class class, const struct buf *raw, struct buf *ret,
+	struct err *err)
 {
 	if (load_current(p, err))
 		return -1;
 	buf_cut(ret, 0);
 	if (raw->len > PACK_PLAIN_MAX) {
-		pack_number(ret, p->current[class] ? (uint64_t)p->current[class]->id + HOW_ZSTD : HOW_ZSTD);
+		pack_number(ret,
+			p->current[class] ? (uint64_t)p->current[class]->id + HOW_ZSTD : HOW_ZSTD);
 		size_t room = ZSTD_compressBound(raw->len);
 		if (!buf_reserve(ret, room))
-			return err_set(err, ERR_TOO_LARGE, "a text of %zu bytes is too large to be stored", raw->len);
+			return err_set(err, ERR_TOO_LARGE,
+				"a text of %zu bytes is too large to be stored", raw->len);
 		size_t n = compress_raw(p, class, raw, ret->data + ret->len, room);
 		if (ZSTD_isError(n))
-			return err_set(err, ERR_INTERNAL, "cannot compress %zu bytes: %s", raw->len, ZSTD_getErrorName(n));
+			return err_set(err, ERR_INTERNAL, "cannot compress %zu bytes: %s", raw->len,
+				ZSTD_getErrorName(n));
 		if (n < raw->len) {
 			ret->len += n;
 			return 0;
@@ -235,13 +245,15 @@ int packer_close(struct packer *p, enum pack_class class, const struct buf *raw,
 	return 0;
 }
 
-static int expand(struct packer *p, struct arena *a, struct str data, int64_t dictionary, struct str *ret, struct err *err)
+static int expand(struct packer *p, struct arena *a, struct str data, int64_t dictionary,
+	struct str *ret, struct err *err)
 {
 	unsigned long long size = ZSTD_getFrameContentSize(data.p, data.n);
 	struct dictionary *d = NULL;
 
 	if (size > PACK_MAX)
-		return err_set(err, ERR_STORE, "a compressed text is damaged: its size is not known");
+		return err_set(
+			err, ERR_STORE, "a compressed text is damaged: its size is not known");
 	if (!p->expand && !(p->expand = ZSTD_createDCtx()))
 		die("out of memory");
 	if (dictionary && load_dictionary(p, dictionary, &d, err))
@@ -249,15 +261,18 @@ static int expand(struct packer *p, struct arena *a, struct str data, int64_t di
 	if (d && !d->reader && !(d->reader = ZSTD_createDDict(d->data, d->n)))
 		die("out of memory");
 	char *to = arena_alloc(a, (size_t)size + 1);
-	size_t n = d ? ZSTD_decompress_usingDDict(p->expand, to, (size_t)size, data.p, data.n, d->reader)
+	size_t n = d ? ZSTD_decompress_usingDDict(
+			       p->expand, to, (size_t)size, data.p, data.n, d->reader)
 		     : ZSTD_decompressDCtx(p->expand, to, (size_t)size, data.p, data.n);
 	if (ZSTD_isError(n))
-		return err_set(err, ERR_STORE, "a compressed text is damaged: %s", ZSTD_getErrorName(n));
+		return err_set(
+			err, ERR_STORE, "a compressed text is damaged: %s", ZSTD_getErrorName(n));
 	*ret = (struct str){ to, n };
 	return 0;
 }
 
-int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, struct str *ret, struct err *err)
+int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, struct str *ret,
+	struct err *err)
 {
 	struct str rest = { blob, n };
 	uint64_t how;
@@ -275,7 +290,8 @@ int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, s
 }
 
 /* Compressed size of all samples, one by one. */
-static size_t size_with(const struct buf *samples, const size_t *sizes, size_t n, const ZSTD_CDict *dictionary, int level)
+static size_t size_with(const struct buf *samples, const size_t *sizes, size_t n,
+	const ZSTD_CDict *dictionary, int level)
 {
 	ZSTD_CCtx *c = ZSTD_createCCtx();
 	AUTO(buf_done) struct buf out = { 0 };
@@ -287,7 +303,8 @@ static size_t size_with(const struct buf *samples, const size_t *sizes, size_t n
 		buf_cut(&out, 0);
 		if (!buf_reserve(&out, room))
 			break;
-		size_t got = dictionary ? ZSTD_compress_usingCDict(c, out.data, room, at, sizes[i], dictionary)
+		size_t got = dictionary ? ZSTD_compress_usingCDict(
+						  c, out.data, room, at, sizes[i], dictionary)
 					: ZSTD_compressCCtx(c, out.data, room, at, sizes[i], level);
 		sum += ZSTD_isError(got) ? sizes[i] : got;
 	}
@@ -295,15 +312,16 @@ static size_t size_with(const struct buf *samples, const size_t *sizes, size_t n
 	return sum;
 }
 
-int packer_train(struct packer *p, enum pack_class class, const struct buf *samples, const size_t *sizes, size_t n,
-	int64_t *ret_id, struct err *err)
+int packer_train(struct packer *p, enum pack_class class, const struct buf *samples,
+	const size_t *sizes, size_t n, int64_t *ret_id, struct err *err)
 {
 	AUTO(buf_done) struct buf data = { 0 };
 
 	*ret_id = 0;
 	if (!buf_reserve(&data, DICTIONARY_BYTES))
 		return err_set(err, ERR_INTERNAL, "no room for a dictionary");
-	size_t got = ZDICT_trainFromBuffer(data.data, DICTIONARY_BYTES, samples->data, sizes, (unsigned)n);
+	size_t got = ZDICT_trainFromBuffer(
+		data.data, DICTIONARY_BYTES, samples->data, sizes, (unsigned)n);
 	if (ZDICT_isError(got))
 		return 0; /* too few or too equal samples: plain zstd stays */
 	ZSTD_CDict *trial = ZSTD_createCDict(data.data, got, levels[class]);

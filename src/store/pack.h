@@ -11,12 +11,13 @@
 #include "store/db.h"
 
 /*
- * All texts of one row in one compressed piece, so that they compress each other. A pack is a list of (field, text), each
- * text followed by a NUL, hence usable in place once opened. Stored form: one number that says how (0 plain, 1 zstd, N + 1
- * zstd with dictionary N), then the bytes. A packer holds the compression state of one connection and belongs to its thread.
+ * All texts of one row in one compressed piece, so that they compress each other. A pack is a
+ * list of (field, text), each text followed by a NUL, hence usable in place once opened. Stored
+ * form: one number that says how (0 plain, 1 zstd, N + 1 zstd with dictionary N), then the bytes.
+ * A packer holds the compression state of one connection and belongs to its thread.
  */
 
-#define PACK_PLAIN_MAX 48         /* bytes; shorter packs stay plain */
+#define PACK_PLAIN_MAX 48 /* bytes; shorter packs stay plain */
 #define PACK_MAX ((size_t)64 << 20)
 
 enum pack_class { PACK_EVENT = 1, PACK_MEMORY, PACK_CLASS_END };
@@ -34,12 +35,16 @@ void pack_add_text(struct buf *raw, unsigned field, const char *text); /* NULL a
 /* The next part of an opened pack; false at the end. The text is NUL-terminated. */
 bool pack_next(struct str *rest, unsigned *ret_field, struct str *ret_text);
 
-int packer_close(struct packer *p, enum pack_class class, const struct buf *raw, struct buf *ret, struct err *err);
-int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, struct str *ret, struct err *err);
-/* Trains a dictionary of this class on samples that lie one behind the other; stores and uses it. *ret_id 0: not worth it. */
-int packer_train(struct packer *p, enum pack_class class, const struct buf *samples, const size_t *sizes, size_t n,
-	int64_t *ret_id, struct err *err);
-int packer_dictionary(struct packer *p, enum pack_class class, int64_t *ret_id, struct err *err); /* 0: none yet */
+int packer_close(struct packer *p, enum pack_class class, const struct buf *raw, struct buf *ret,
+	struct err *err);
+int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, struct str *ret,
+	struct err *err);
+/* Trains a dictionary of this class on samples that lie one behind the other; stores and uses
+ * it. *ret_id 0: not worth it. */
+int packer_train(struct packer *p, enum pack_class class, const struct buf *samples,
+	const size_t *sizes, size_t n, int64_t *ret_id, struct err *err);
+int packer_dictionary(struct packer *p, enum pack_class class, int64_t *ret_id,
+	struct err *err); /* 0: none yet */
 
 /* Numbers in the pack's own coding: seven bits a byte, least first. */
 void pack_number(struct buf *out, uint64_t n);

@@ -1,7 +1,8 @@
 /*
- * Identities to projects. An alias is a git common folder, a remote or a path; the first that is known decides. Two facts keep
- * this honest: a folder whose remote has become another holds another project now, and two projects that one identity names
- * were one all along, unless their remotes differ.
+ * Identities to projects. An alias is a git common folder, a remote or a path; the first that is
+ * known decides. Two facts keep this honest: a folder whose remote has become another holds
+ * another project now, and two projects that one identity names were one all along, unless their
+ * remotes differ.
  */
 #include "store/room.h"
 
@@ -18,13 +19,14 @@ struct candidate {
 	int64_t project;   /* 0: unknown alias */
 };
 
-static int find_alias(struct store *s, enum alias_kind kind, const char *value, int64_t *ret, struct err *err)
+static int find_alias(
+	struct store *s, enum alias_kind kind, const char *value, int64_t *ret, struct err *err)
 {
 	*ret = 0;
 	if (!value || !*value)
 		return 0;
-	return db_one(s->db, "SELECT project FROM project_alias WHERE kind = ?1 AND value = ?2", DB_ARGS(db_i(kind), db_t(value)),
-		0, ret, err);
+	return db_one(s->db, "SELECT project FROM project_alias WHERE kind = ?1 AND value = ?2",
+		DB_ARGS(db_i(kind), db_t(value)), 0, ret, err);
 }
 
 static int put_alias(struct store *s, const struct candidate *c, int64_t project, struct err *err)
@@ -38,7 +40,8 @@ static int put_alias(struct store *s, const struct candidate *c, int64_t project
 }
 
 /* Has this project remotes, and is this one not among them? */
-static int has_other_remote(struct store *s, int64_t project, const char *remote, bool *ret, struct err *err)
+static int has_other_remote(
+	struct store *s, int64_t project, const char *remote, bool *ret, struct err *err)
 {
 	int64_t known, same;
 
@@ -47,7 +50,9 @@ static int has_other_remote(struct store *s, int64_t project, const char *remote
 		return 0;
 	if (db_one(s->db, "SELECT count(*) FROM project_alias WHERE project = ?1 AND kind = ?2",
 		    DB_ARGS(db_i(project), db_i(ALIAS_REMOTE)), 0, &known, err) ||
-		db_one(s->db, "SELECT count(*) FROM project_alias WHERE project = ?1 AND kind = ?2 AND value = ?3",
+		db_one(s->db,
+			"SELECT count(*) FROM project_alias WHERE project = ?1 AND kind = ?2 AND "
+			"value = ?3",
 			DB_ARGS(db_i(project), db_i(ALIAS_REMOTE), db_t(remote)), 0, &same, err))
 		return -1;
 	*ret = known > 0 && same == 0;
@@ -66,7 +71,9 @@ static int find_above(struct store *s, const char *path, int64_t *ret, struct er
 		at = path_parent(&a, at);
 		if (find_alias(s, ALIAS_PATH, at, ret, err))
 			return -1;
-		if (*ret && db_one(s->db, "SELECT count(*) FROM project_alias WHERE project = ?1 AND kind = ?2",
+		if (*ret && db_one(s->db,
+				    "SELECT count(*) FROM project_alias WHERE project = ?1 AND "
+				    "kind = ?2",
 				    DB_ARGS(db_i(*ret), db_i(ALIAS_COMMON_DIR)), 0, &with_git, err))
 			return -1;
 		if (*ret && !with_git)
@@ -89,17 +96,22 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 	AUTO(ids_done) struct ids sessions = { 0 };
 	AUTO(ids_done) struct ids events = { 0 };
 
-	if (store_ids(s, "SELECT id FROM memory WHERE project = ?1", DB_ARGS(db_i(from)), &memories, err) ||
-		store_ids(s, "SELECT id FROM session WHERE project = ?1", DB_ARGS(db_i(from)), &sessions, err) ||
-		store_ids(s, "SELECT e.id FROM event e JOIN session s ON s.id = e.session WHERE s.project = ?1"
-			     " UNION SELECT id FROM event WHERE project = ?1",
+	if (store_ids(s, "SELECT id FROM memory WHERE project = ?1", DB_ARGS(db_i(from)), &memories,
+		    err) ||
+		store_ids(s, "SELECT id FROM session WHERE project = ?1", DB_ARGS(db_i(from)),
+			&sessions, err) ||
+		store_ids(s,
+			"SELECT e.id FROM event e JOIN session s ON s.id = e.session WHERE "
+			"s.project = ?1"
+			" UNION SELECT id FROM event WHERE project = ?1",
 			DB_ARGS(db_i(from)), &events, err))
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
 		if (db_run(s->db, moves[i], DB_ARGS(db_i(from), db_i(into)), err))
 			return -1;
 	if (db_run(s->db,
-		    "INSERT INTO project_merge (merged, name, project, at) SELECT id, name, ?2, ?3 FROM project WHERE id = ?1",
+		    "INSERT INTO project_merge (merged, name, project, at) SELECT id, name, ?2, ?3 "
+		    "FROM project WHERE id = ?1",
 		    DB_ARGS(db_i(from), db_i(into), db_i(clock_now())), err) ||
 		db_run(s->db, "DELETE FROM project WHERE id = ?1", DB_ARGS(db_i(from)), err))
 		return -1;
@@ -112,14 +124,17 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 	for (size_t i = 0; i < events.n; i++)
 		if (store_note(s, CHANGE_EVENT, events.p[i], false, err))
 			return -1;
-	log_info("project %lld turned out to be project %lld: merged", (long long)from, (long long)into);
+	log_info("project %lld turned out to be project %lld: merged", (long long)from,
+		(long long)into);
 	return 0;
 }
 
-static int create(struct store *s, const char *name, const char *root, int64_t *ret, struct err *err)
+static int create(
+	struct store *s, const char *name, const char *root, int64_t *ret, struct err *err)
 {
 	if (db_run(s->db, "INSERT INTO project (name, root, created_at) VALUES (?1, ?2, ?3)",
-		    DB_ARGS(db_t(name && *name ? name : "unnamed"), db_t(root), db_i(clock_now())), err))
+		    DB_ARGS(db_t(name && *name ? name : "unnamed"), db_t(root), db_i(clock_now())),
+		    err))
 		return -1;
 	*ret = db_last_id(s->db);
 	return 0;
@@ -139,7 +154,8 @@ static int look_up(struct store *s, struct candidate *c, const char *remote, str
 	return 0;
 }
 
-int store_project_resolve(struct store *s, const struct project_identity *p, int64_t *ret, struct err *err)
+int store_project_resolve(
+	struct store *s, const struct project_identity *p, int64_t *ret, struct err *err)
 {
 	struct candidate c[ALIAS_KIND_COUNT] = {
 		{ ALIAS_COMMON_DIR, p->common_dir, 0 },
@@ -185,7 +201,8 @@ int store_project_find(struct store *s, const char *name_or_path, int64_t *ret, 
 		"SELECT id FROM project WHERE id = ?2",
 		"SELECT project FROM project_merge WHERE merged = ?2",
 		/* Of several with one name the one that was last worked on. */
-		"SELECT p.id FROM project p LEFT JOIN session s ON s.project = p.id WHERE p.name = ?1"
+		"SELECT p.id FROM project p LEFT JOIN session s ON s.project = p.id WHERE p.name = "
+		"?1"
 		" GROUP BY p.id ORDER BY max(s.last_event_at) DESC, p.id LIMIT 1",
 		"SELECT project FROM project_alias WHERE value = ?1 ORDER BY kind LIMIT 1",
 		"SELECT id FROM project WHERE root = ?1 LIMIT 1",
@@ -199,7 +216,8 @@ int store_project_find(struct store *s, const char *name_or_path, int64_t *ret, 
 	bool is_number = str_to_i64(name_or_path, &number);
 	for (size_t i = is_number ? 0 : 2; i < ARRAY_LEN(ways) && !*ret; i++)
 		/* The first two ask by number only, the others by text only. */
-		if (i < 2 ? db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path), db_i(number)), 0, ret, err)
+		if (i < 2 ? db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path), db_i(number)), 0,
+				    ret, err)
 			  : db_one(s->db, ways[i], DB_ARGS(db_t(name_or_path)), 0, ret, err))
 			return -1;
 	if (!*ret && name_or_path[0] == '/')
@@ -207,20 +225,26 @@ int store_project_find(struct store *s, const char *name_or_path, int64_t *ret, 
 	return 0;
 }
 
-int store_project_get(struct store *s, struct arena *a, int64_t id, struct project *ret, struct err *err)
+int store_project_get(
+	struct store *s, struct arena *a, int64_t id, struct project *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s,
 		"SELECT p.id, p.name, p.root, (SELECT count(*) FROM session WHERE project = p.id),"
 		" (SELECT count(*) FROM memory WHERE project = p.id),"
-		" (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) FROM project p WHERE p.id = ?1",
+		" (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) FROM "
+		"project p WHERE p.id = ?1",
 		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no project %lld", (long long)id);
-	*ret = (struct project){ .id = db_int(r, 0), .name = row_str(a, r, 1), .root = row_str(a, r, 2),
-		.sessions = db_int(r, 3), .memories = db_int(r, 4), .last_event_at = db_int(r, 5) };
+	*ret = (struct project){ .id = db_int(r, 0),
+		.name = row_str(a, r, 1),
+		.root = row_str(a, r, 2),
+		.sessions = db_int(r, 3),
+		.memories = db_int(r, 4),
+		.last_event_at = db_int(r, 5) };
 	return 0;
 }

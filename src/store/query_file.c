@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "store/query_ids.h"
 
-/* Files by what people call them: whole, by an ending, or as a folder. The table of paths is small beside that of memories. */
+/* Files by what people call them: whole, by an ending, or as a folder. The table of paths is
+ * small beside that of memories. */
 
 static void like_add(struct buf *b, const char *path)
 {

@@ -6,7 +6,8 @@
 #include "base/str.h"
 #include "store/query_ids.h"
 
-/* Which memories an operation wants. The indexes memory_kind and memory_pinned keep these short whatever is stored. */
+/* Which memories an operation wants. The indexes memory_kind and memory_pinned keep these
+ * short whatever is stored. */
 
 #define PATH_MATCHES_MAX 64 /* stored paths that one wanted ending may mean */
 

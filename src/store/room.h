@@ -15,13 +15,14 @@ struct store {
 	struct buf raw, blob; /* the pack that is being written */
 	bool is_writer;
 	bool is_seq_known;
-	int64_t seq;          /* of the last change */
+	int64_t seq; /* of the last change */
 	struct {
 		int64_t session, first, last; /* 0: nothing waits */
 	} touched;
 };
 
-/* session.c: the times of a session widen with its events; written once per batch, or before anybody looks. */
+/* session.c: the times of a session widen with its events; written once per batch, or before
+ * anybody looks. */
 int session_touch(struct store *s, int64_t session, int64_t at, struct err *err);
 int session_flush(struct store *s, struct err *err);
 
@@ -33,7 +34,8 @@ int session_flush(struct store *s, struct err *err);
 int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone, struct err *err);
 
 /* One row or none of a statement: 1, 0 or -1. On 0 and -1 *ret is NULL; on 1 the caller ends it. */
-int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err);
+int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err);
 
 /* A text of a row in the arena; NULL for NULL. */
 char *row_str(struct arena *a, struct db_rows *r, int col);
@@ -45,14 +47,24 @@ struct ids {
 };
 void ids_add(struct ids *list, int64_t id);
 void ids_done(struct ids *list);
-int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct ids *ret, struct err *err);
+int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n,
+	struct ids *ret, struct err *err);
 /* Runs a statement once for each id (as its ?1). */
 int store_each(struct store *s, const char *sql, const struct ids *ids, struct err *err);
 
 /* event.c, event_row.c: an event in memory, as stored. */
 enum said {
-	SAID_TEXT = 1, SAID_INPUT = 2, SAID_OUTPUT = 4, SAID_DIFF = 8, SAID_STATUS = 16, SAID_EXIT = 32, SAID_AT = 64,
-	SAID_TURN = 128, SAID_TOOL = 256, SAID_CWD = 512, SAID_BRANCH = 1024
+	SAID_TEXT = 1,
+	SAID_INPUT = 2,
+	SAID_OUTPUT = 4,
+	SAID_DIFF = 8,
+	SAID_STATUS = 16,
+	SAID_EXIT = 32,
+	SAID_AT = 64,
+	SAID_TURN = 128,
+	SAID_TOOL = 256,
+	SAID_CWD = 512,
+	SAID_BRANCH = 1024
 };
 enum event_flag {
 	FLAG_WRITES = 1,
@@ -80,10 +92,13 @@ int64_t event_likeness(const struct event_row *e);
 uint64_t text_likeness(struct str text);
 
 /* Columns in the order that event_row_read expects: EVENT_COLUMNS. */
-#define EVENT_COLUMNS                                                                                            \
-	"e.id, e.session, e.ident, e.at, e.kind, e.source, e.status, e.exit_code, e.flags, e.said, e.turn, e.likeness, " \
-	"e.true_size, e.event_key, e.subagent, e.tool, e.cwd, e.branch, e.project, e.pack, t.agent_turn, s.project, s.agent"
-#define EVENT_FROM " FROM event e JOIN session s ON s.id = e.session LEFT JOIN turn t ON t.id = e.turn "
+#define EVENT_COLUMNS                                                                        \
+	"e.id, e.session, e.ident, e.at, e.kind, e.source, e.status, e.exit_code, e.flags, " \
+	"e.said, e.turn, e.likeness, "                                                       \
+	"e.true_size, e.event_key, e.subagent, e.tool, e.cwd, e.branch, e.project, e.pack, " \
+	"t.agent_turn, s.project, s.agent"
+#define EVENT_FROM \
+	" FROM event e JOIN session s ON s.id = e.session LEFT JOIN turn t ON t.id = e.turn "
 #define EVENT_COL_ID 0
 #define EVENT_COL_SESSION 1
 #define EVENT_COL_AT 3
@@ -91,20 +106,25 @@ uint64_t text_likeness(struct str text);
 #define EVENT_COL_PROJECT 21
 #define EVENT_COL_AGENT 22
 #define EVENT_COL_PARENT 23 /* where a statement adds s.parent */
-int event_row_read(struct store *s, struct arena *a, struct db_rows *r, struct event_row *ret, struct err *err);
-int event_row_load(struct store *s, struct arena *a, int64_t id, struct event_row *ret, struct err *err); /* ERR_NOT_FOUND */
-int event_row_write(struct store *s, struct event_row *e, struct err *err); /* id 0: inserts and sets it */
+int event_row_read(struct store *s, struct arena *a, struct db_rows *r, struct event_row *ret,
+	struct err *err);
+int event_row_load(struct store *s, struct arena *a, int64_t id, struct event_row *ret,
+	struct err *err); /* ERR_NOT_FOUND */
+int event_row_write(
+	struct store *s, struct event_row *e, struct err *err); /* id 0: inserts and sets it */
 void event_row_show(const struct event_row *e, int64_t project, struct event *ret);
 
-/* event_merge.c: takes over what `from` knows and `to` does not, or knows less well. True when something changed. */
+/* event_merge.c: takes over what `from` knows and `to` does not, or knows less well. True when
+ * something changed. */
 bool event_merge(struct arena *a, struct event_row *to, const struct event_row *from);
 bool event_equal(const struct event_row *a, const struct event_row *b);
 
 /*
- * event_match.c: which hook's copy and which transcript's copy of like messages are one. A pure function of the two sets, so
- * that it does not matter in which order they came. First those whose turns are known and equal, then those where one is
- * unknown; as many pairs as possible, in time order, nearest in time. Both lists are sorted by (at, key); ret[i] is the
- * transcript's copy of hook copy i, or -1.
+ * event_match.c: which hook's copy and which transcript's copy of like messages are one. A pure
+ * function of the two sets, so that it does not matter in which order they came. First those
+ * whose turns are known and equal, then those where one is unknown; as many pairs as possible, in
+ * time order, nearest in time. Both lists are sorted by (at, key); ret[i] is the transcript's
+ * copy of hook copy i, or -1.
  */
 struct copy {
 	int64_t row, at;
@@ -113,27 +133,36 @@ struct copy {
 	const char *key;
 };
 void copies_sort(struct copy *list, size_t n);
-void copies_match(const struct copy *hooks, size_t nhooks, const struct copy *scripts, size_t nscripts, int *ret);
+void copies_match(const struct copy *hooks, size_t nhooks, const struct copy *scripts,
+	size_t nscripts, int *ret);
 
-/* turn_place.c: puts the event into its turn (sets e->turn and FLAG_LOOSE), and after the row is written, settles the events
- * that are placed by time around it. `old` is the row before, NULL for a new one. */
+/*
+ * turn_place.c: puts the event into its turn (sets e->turn and FLAG_LOOSE), and after the row is
+ * written, settles the events that are placed by time around it. `old` is the row before, NULL for
+ * a new one.
+ */
 /* The turn that the agent calls so; made when there is none. */
-int turn_named(struct store *s, int64_t session, const char *agent_turn, int64_t *ret, struct err *err);
+int turn_named(
+	struct store *s, int64_t session, const char *agent_turn, int64_t *ret, struct err *err);
 int turn_place(struct store *s, struct event_row *e, const struct event_row *old, struct err *err);
-int turn_settle(struct store *s, const struct event_row *e, const struct event_row *old, struct err *err);
+int turn_settle(
+	struct store *s, const struct event_row *e, const struct event_row *old, struct err *err);
 /* An event has left its session: its turn and those around it are settled without it. */
 int turn_leave(struct store *s, const struct event_row *old, struct err *err);
 /* Widens the turn's times and marks it dirty. */
 int turn_touch(struct store *s, int64_t turn, int64_t at, struct err *err);
-/* Removes a turn that has no events left, with what the rules made of it; else its times are made exact. */
+/* Removes a turn that has no events left, with what the rules made of it; else its times are
+ * made exact. */
 int turn_tidy(struct store *s, int64_t turn, struct err *err);
 bool event_is_anchor(const struct event_row *e);
 
 /* memory_row.c */
-#define MEMORY_COLUMNS                                                                                           \
-	"m.id, m.project, m.session, m.turn, m.at, m.kind, m.type, m.status, m.origin, m.trust, m.is_pinned, m.confidence, " \
+#define MEMORY_COLUMNS                                                                            \
+	"m.id, m.project, m.session, m.turn, m.at, m.kind, m.type, m.status, m.origin, m.trust, " \
+	"m.is_pinned, m.confidence, "                                                             \
 	"m.created_at, m.updated_at, m.valid_from, m.valid_to, m.superseded_by, m.pack"
-int memory_row_read(struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err);
+int memory_row_read(
+	struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err);
 int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct err *err);
 /* Deletes memories with all that hangs on them, and notes it. */
 int memory_delete(struct store *s, const struct ids *ids, struct err *err);

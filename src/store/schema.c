@@ -1,6 +1,6 @@
 /*
- * Tables are kept narrow: kinds are numbers, all texts of a row are one pack (pack.h), keys that are texts are looked up by
- * their hash, and no index repeats what another one gives.
+ * Tables are kept narrow: kinds are numbers, all texts of a row are one pack (pack.h), keys that
+ * are texts are looked up by their hash, and no index repeats what another one gives.
  */
 #include "store/schema.h"
 
@@ -14,25 +14,33 @@
 static const char *const tables_1[] = {
 	"CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) {clustered};",
 	"CREATE TABLE counter (name TEXT NOT NULL PRIMARY KEY, n BIGINT NOT NULL) {clustered};",
-	"CREATE TABLE dictionary (id {key}, class INTEGER NOT NULL, at BIGINT NOT NULL, data {blob} NOT NULL);",
+	"CREATE TABLE dictionary (id {key}, class INTEGER NOT NULL, at BIGINT NOT NULL, data "
+	"{blob} NOT NULL);",
 
-	"CREATE TABLE project (id {key}, name TEXT NOT NULL, root TEXT, created_at BIGINT NOT NULL);",
-	"CREATE TABLE project_alias (kind INTEGER NOT NULL, value TEXT NOT NULL, project BIGINT NOT NULL,"
+	"CREATE TABLE project (id {key}, name TEXT NOT NULL, root TEXT, created_at BIGINT NOT "
+	"NULL);",
+	"CREATE TABLE project_alias (kind INTEGER NOT NULL, value TEXT NOT NULL, project BIGINT "
+	"NOT NULL,"
 	" PRIMARY KEY (kind, value)) {clustered};",
 	"CREATE INDEX project_alias_project ON project_alias (project);",
-	"CREATE TABLE project_merge (merged BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, project BIGINT NOT NULL,"
+	"CREATE TABLE project_merge (merged BIGINT NOT NULL PRIMARY KEY, name TEXT NOT NULL, "
+	"project BIGINT NOT NULL,"
 	" at BIGINT NOT NULL) {clustered};",
 
-	"CREATE TABLE session (id {key}, agent INTEGER NOT NULL, agent_session TEXT NOT NULL, project BIGINT NOT NULL,"
-	" parent BIGINT, parent_ref TEXT, branch TEXT, cwd TEXT, model TEXT, title TEXT, end_reason TEXT,"
-	" transcript_path TEXT, started_at BIGINT NOT NULL, last_event_at BIGINT NOT NULL, ended_at BIGINT NOT NULL,"
+	"CREATE TABLE session (id {key}, agent INTEGER NOT NULL, agent_session TEXT NOT NULL, "
+	"project BIGINT NOT NULL,"
+	" parent BIGINT, parent_ref TEXT, branch TEXT, cwd TEXT, model TEXT, title TEXT, "
+	"end_reason TEXT,"
+	" transcript_path TEXT, started_at BIGINT NOT NULL, last_event_at BIGINT NOT NULL, "
+	"ended_at BIGINT NOT NULL,"
 	" is_headless INTEGER NOT NULL, tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL,"
 	" cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL);",
 	"CREATE UNIQUE INDEX session_agent ON session (agent_session, agent);",
 	"CREATE INDEX session_project ON session (project, last_event_at);",
 	"CREATE INDEX session_last ON session (last_event_at);",
 
-	"CREATE TABLE turn (id {key}, session BIGINT NOT NULL REFERENCES session (id), agent_turn TEXT,"
+	"CREATE TABLE turn (id {key}, session BIGINT NOT NULL REFERENCES session (id), agent_turn "
+	"TEXT,"
 	" started_at BIGINT NOT NULL, last_event_at BIGINT NOT NULL, is_dirty INTEGER NOT NULL,"
 	" is_stopped INTEGER NOT NULL);",
 	"CREATE UNIQUE INDEX turn_agent ON turn (session, agent_turn);",
@@ -40,27 +48,38 @@ static const char *const tables_1[] = {
 	"CREATE INDEX turn_dirty ON turn (id) WHERE is_dirty = 1;",
 
 	/* ident: hash of agent and key; likeness: hash of what both copies of a message share. */
-	"CREATE TABLE event (id {key}, session BIGINT NOT NULL REFERENCES session (id), ident BIGINT NOT NULL,"
-	" at BIGINT NOT NULL, kind INTEGER NOT NULL, source INTEGER NOT NULL, status INTEGER NOT NULL,"
-	" exit_code INTEGER, flags INTEGER NOT NULL, said INTEGER NOT NULL, anchor INTEGER, turn BIGINT, project BIGINT,"
-	" likeness BIGINT, true_size BIGINT, event_key TEXT NOT NULL, subagent TEXT, tool TEXT, cwd TEXT, branch TEXT,"
+	"CREATE TABLE event (id {key}, session BIGINT NOT NULL REFERENCES session (id), ident "
+	"BIGINT NOT NULL,"
+	" at BIGINT NOT NULL, kind INTEGER NOT NULL, source INTEGER NOT NULL, status INTEGER NOT "
+	"NULL,"
+	" exit_code INTEGER, flags INTEGER NOT NULL, said INTEGER NOT NULL, anchor INTEGER, turn "
+	"BIGINT, project BIGINT,"
+	" likeness BIGINT, true_size BIGINT, event_key TEXT NOT NULL, subagent TEXT, tool TEXT, "
+	"cwd TEXT, branch TEXT,"
 	" pack {blob});",
 	"CREATE UNIQUE INDEX event_ident ON event (ident, session);",
 	"CREATE INDEX event_at ON event (session, at);",
 	"CREATE INDEX event_anchor ON event (session, at) WHERE anchor = 1;",
 	"CREATE INDEX event_project ON event (project) WHERE project IS NOT NULL;",
 	"CREATE INDEX event_likeness ON event (likeness) WHERE likeness IS NOT NULL;",
-	"CREATE TABLE hook_copy (session BIGINT NOT NULL, name TEXT NOT NULL, kind INTEGER NOT NULL, event BIGINT NOT NULL,"
+	"CREATE TABLE hook_copy (session BIGINT NOT NULL, name TEXT NOT NULL, kind INTEGER NOT "
+	"NULL, event BIGINT NOT NULL,"
 	" at BIGINT NOT NULL, agent_turn TEXT, PRIMARY KEY (session, name, kind)) {clustered};",
 	"CREATE INDEX hook_copy_event ON hook_copy (event);",
 	/* Token use of one message of an agent, counted in one session only. */
-	"CREATE TABLE token_use (ident BIGINT NOT NULL PRIMARY KEY, session BIGINT NOT NULL, tokens_in BIGINT NOT NULL,"
-	" tokens_out BIGINT NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL) {clustered};",
+	"CREATE TABLE token_use (ident BIGINT NOT NULL PRIMARY KEY, session BIGINT NOT NULL, "
+	"tokens_in BIGINT NOT NULL,"
+	" tokens_out BIGINT NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL) "
+	"{clustered};",
 
-	"CREATE TABLE memory (id {key}, project BIGINT NOT NULL, session BIGINT, turn BIGINT, at BIGINT NOT NULL,"
-	" kind INTEGER NOT NULL, type INTEGER NOT NULL, status INTEGER NOT NULL, origin INTEGER NOT NULL,"
-	" trust INTEGER NOT NULL, is_pinned INTEGER NOT NULL, confidence INTEGER NOT NULL, created_at BIGINT NOT NULL,"
-	" updated_at BIGINT, valid_from BIGINT, valid_to BIGINT, superseded_by BIGINT, hash BIGINT NOT NULL,"
+	"CREATE TABLE memory (id {key}, project BIGINT NOT NULL, session BIGINT, turn BIGINT, at "
+	"BIGINT NOT NULL,"
+	" kind INTEGER NOT NULL, type INTEGER NOT NULL, status INTEGER NOT NULL, origin INTEGER "
+	"NOT NULL,"
+	" trust INTEGER NOT NULL, is_pinned INTEGER NOT NULL, confidence INTEGER NOT NULL, "
+	"created_at BIGINT NOT NULL,"
+	" updated_at BIGINT, valid_from BIGINT, valid_to BIGINT, superseded_by BIGINT, hash BIGINT "
+	"NOT NULL,"
 	" pack {blob} NOT NULL);",
 	"CREATE INDEX memory_project ON memory (project, at);",
 	/* A session start asks for the newest of one kind; it must not walk over all the others. */
@@ -70,52 +89,69 @@ static const char *const tables_1[] = {
 	"CREATE INDEX memory_session ON memory (session) WHERE session IS NOT NULL;",
 	"CREATE INDEX memory_turn ON memory (turn) WHERE turn IS NOT NULL;",
 	"CREATE TABLE file (id {key}, path TEXT NOT NULL UNIQUE);",
-	"CREATE TABLE memory_file (memory BIGINT NOT NULL, file BIGINT NOT NULL, role INTEGER NOT NULL, size BIGINT,"
+	"CREATE TABLE memory_file (memory BIGINT NOT NULL, file BIGINT NOT NULL, role INTEGER NOT "
+	"NULL, size BIGINT,"
 	" hash {blob}, PRIMARY KEY (memory, file, role)) {clustered};",
 	"CREATE INDEX memory_file_file ON memory_file (file);",
 	/* Which memories rest on an event; order, role and excerpt are in the memory's pack. */
-	"CREATE TABLE evidence (event BIGINT NOT NULL, memory BIGINT NOT NULL, PRIMARY KEY (event, memory)) {clustered};",
-	"CREATE TABLE chunk (memory BIGINT NOT NULL PRIMARY KEY, source_file BIGINT NOT NULL, section TEXT,"
+	"CREATE TABLE evidence (event BIGINT NOT NULL, memory BIGINT NOT NULL, PRIMARY KEY (event, "
+	"memory)) {clustered};",
+	"CREATE TABLE chunk (memory BIGINT NOT NULL PRIMARY KEY, source_file BIGINT NOT NULL, "
+	"section TEXT,"
 	" position INTEGER NOT NULL) {clustered};",
-	"CREATE TABLE source_file (id {key}, namespace TEXT NOT NULL, path TEXT NOT NULL, checksum TEXT,"
+	"CREATE TABLE source_file (id {key}, namespace TEXT NOT NULL, path TEXT NOT NULL, checksum "
+	"TEXT,"
 	" chunks INTEGER NOT NULL, synced_at BIGINT NOT NULL);",
 	"CREATE UNIQUE INDEX source_file_path ON source_file (namespace, path);",
 	"CREATE TABLE entity (id {key}, kind INTEGER NOT NULL, name TEXT NOT NULL);",
 	"CREATE UNIQUE INDEX entity_name ON entity (name, kind);",
-	"CREATE TABLE mention (entity BIGINT NOT NULL, memory BIGINT NOT NULL, event BIGINT NOT NULL, n INTEGER NOT NULL,"
+	"CREATE TABLE mention (entity BIGINT NOT NULL, memory BIGINT NOT NULL, event BIGINT NOT "
+	"NULL, n INTEGER NOT NULL,"
 	" at BIGINT NOT NULL, PRIMARY KEY (entity, memory, event)) {clustered};",
 	"CREATE TABLE vector (memory BIGINT NOT NULL, embedder TEXT NOT NULL, data {blob} NOT NULL,"
 	" PRIMARY KEY (memory, embedder)) {clustered};",
 
-	/* One row per thing, its last change. ref: id and kind in one number (change.c), so that both trees are of numbers. */
+	/* One row per thing, its last change. ref: id and kind in one number (change.c), so
+	 * that both trees are of numbers. */
 	"CREATE TABLE change (ref {number}, seq BIGINT NOT NULL, is_gone INTEGER NOT NULL);",
 	"CREATE UNIQUE INDEX change_seq ON change (seq);",
 	"CREATE INDEX change_gone ON change (seq) WHERE is_gone = 1;",
 
-	"CREATE TABLE job (id {key}, kind INTEGER NOT NULL, job_key TEXT NOT NULL, state INTEGER NOT NULL,"
-	" attempts INTEGER NOT NULL, run_after BIGINT NOT NULL, leased_until BIGINT NOT NULL, last_error TEXT);",
+	"CREATE TABLE job (id {key}, kind INTEGER NOT NULL, job_key TEXT NOT NULL, state INTEGER "
+	"NOT NULL,"
+	" attempts INTEGER NOT NULL, run_after BIGINT NOT NULL, leased_until BIGINT NOT NULL, "
+	"last_error TEXT);",
 	"CREATE UNIQUE INDEX job_job_key ON job (job_key, kind);",
 	"CREATE INDEX job_state ON job (state, run_after);",
-	"CREATE TABLE model_call (id {key}, job BIGINT, at BIGINT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL,"
-	" tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost {real} NOT NULL, queue_ms BIGINT NOT NULL,"
-	" first_byte_ms BIGINT NOT NULL, total_ms BIGINT NOT NULL, outcome INTEGER NOT NULL, reply {blob});",
+	"CREATE TABLE model_call (id {key}, job BIGINT, at BIGINT NOT NULL, provider TEXT NOT "
+	"NULL, model TEXT NOT NULL,"
+	" tokens_in BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost {real} NOT NULL, queue_ms "
+	"BIGINT NOT NULL,"
+	" first_byte_ms BIGINT NOT NULL, total_ms BIGINT NOT NULL, outcome INTEGER NOT NULL, reply "
+	"{blob});",
 	"CREATE INDEX model_call_at ON model_call (at);",
-	"CREATE TABLE injection (id {key}, session BIGINT NOT NULL, at BIGINT NOT NULL, place TEXT NOT NULL,"
+	"CREATE TABLE injection (id {key}, session BIGINT NOT NULL, at BIGINT NOT NULL, place TEXT "
+	"NOT NULL,"
 	" chars BIGINT NOT NULL);",
 	"CREATE INDEX injection_session ON injection (session, at);",
-	"CREATE TABLE injection_memory (injection BIGINT NOT NULL, position INTEGER NOT NULL, memory BIGINT NOT NULL,"
+	"CREATE TABLE injection_memory (injection BIGINT NOT NULL, position INTEGER NOT NULL, "
+	"memory BIGINT NOT NULL,"
 	" is_used INTEGER, PRIMARY KEY (injection, position)) {clustered};",
 	"CREATE INDEX injection_memory_memory ON injection_memory (memory);",
-	"CREATE TABLE search_log (id {key}, at BIGINT NOT NULL, scope TEXT, namespace TEXT, results INTEGER NOT NULL,"
+	"CREATE TABLE search_log (id {key}, at BIGINT NOT NULL, scope TEXT, namespace TEXT, "
+	"results INTEGER NOT NULL,"
 	" top_score {real}, took_us BIGINT NOT NULL, query TEXT);",
 
-	"CREATE TABLE transcript (id {key}, path TEXT NOT NULL UNIQUE, agent INTEGER NOT NULL, at_offset BIGINT NOT NULL,"
-	" lines BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT NOT NULL, state TEXT,"
+	"CREATE TABLE transcript (id {key}, path TEXT NOT NULL UNIQUE, agent INTEGER NOT NULL, "
+	"at_offset BIGINT NOT NULL,"
+	" lines BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT NOT "
+	"NULL, state TEXT,"
 	" head_hash TEXT, bad_lines BIGINT NOT NULL);",
 	/* kind: what the hash is of (forget.c). */
 	"CREATE TABLE tombstone (kind INTEGER NOT NULL, hash BIGINT NOT NULL, at BIGINT NOT NULL,"
 	" PRIMARY KEY (kind, hash)) {clustered};",
-	"CREATE TABLE pause (id {key}, session BIGINT NOT NULL, project BIGINT NOT NULL, from_at BIGINT NOT NULL,"
+	"CREATE TABLE pause (id {key}, session BIGINT NOT NULL, project BIGINT NOT NULL, from_at "
+	"BIGINT NOT NULL,"
 	" until_at BIGINT NOT NULL);",
 	NULL,
 };
@@ -127,7 +163,8 @@ const size_t migrations_n = ARRAY_LEN(migrations);
 
 static int refuse_newer(int64_t version, struct err *err)
 {
-	err_set(err, ERR_STORE, "the store was made by a newer version (schema %lld, this one knows %lld)",
+	err_set(err, ERR_STORE,
+		"the store was made by a newer version (schema %lld, this one knows %lld)",
 		(long long)version, (long long)migrations[migrations_n - 1].version);
 	return err_hint(err, "Install that version or a later one; nothing was changed.");
 }
@@ -154,8 +191,10 @@ static int backup_before(struct db *db, const char *dir, int64_t version, struct
 		return 0;
 	if (file_mkdirs(dir, 0700, err))
 		return -1;
-	return db_backup(db, arena_printf(&a, "%s/before-schema-%lld-%lld.db", dir, (long long)migrations[migrations_n - 1].version,
-				 (long long)clock_now()), err);
+	return db_backup(db,
+		arena_printf(&a, "%s/before-schema-%lld-%lld.db", dir,
+			(long long)migrations[migrations_n - 1].version, (long long)clock_now()),
+		err);
 }
 
 int schema_migrate(struct db *db, const char *backup_dir, struct err *err)
@@ -185,6 +224,8 @@ int schema_check(struct db *db, struct err *err)
 	if (version > migrations[migrations_n - 1].version)
 		return refuse_newer(version, err);
 	if (version < migrations[migrations_n - 1].version)
-		return err_set(err, ERR_STORE, "the store has not been brought up to date yet (schema %lld)", (long long)version);
+		return err_set(err, ERR_STORE,
+			"the store has not been brought up to date yet (schema %lld)",
+			(long long)version);
 	return 0;
 }

@@ -4,7 +4,8 @@
 #include "base/err.h"
 #include "store/db.h"
 
-/* The schema, as numbered steps forward. A step is never changed once released; the last number is the schema's version. */
+/* The schema, as numbered steps forward. A step is never changed once released; the last
+ * number is the schema's version. */
 
 struct migration {
 	int64_t version;
@@ -13,7 +14,8 @@ struct migration {
 extern const struct migration migrations[];
 extern const size_t migrations_n;
 
-/* Brings the database to the last version, a backup before when it holds anything. Newer than we know: ERR_STORE. */
+/* Brings the database to the last version, a backup before when it holds anything. Newer than
+ * we know: ERR_STORE. */
 int schema_migrate(struct db *db, const char *backup_dir, struct err *err);
 /* Refuses a database whose version is not ours. */
 int schema_check(struct db *db, struct err *err);

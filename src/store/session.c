@@ -1,26 +1,42 @@
 /*
- * Sessions. Every capture tells what it knows of its session; a later one fills what was unknown, the newest title and end
- * win, and nothing becomes unknown again. The row is written only when something is new.
+ * Sessions. Every capture tells what it knows of its session; a later one fills what was unknown,
+ * the newest title and end win, and nothing becomes unknown again. The row is written only when
+ * something is new.
  */
 #include "store/room.h"
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
-#define SESSION_COLUMNS                                                                                              \
-	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, s.title, s.end_reason,"       \
-	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, s.tokens_in, s.tokens_out, p.name," \
+#define SESSION_COLUMNS                                                                            \
+	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, s.title, " \
+	"s.end_reason,"                                                                            \
+	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, "           \
+	"s.tokens_in, s.tokens_out, p.name,"                                                       \
 	" s.parent_ref"
 
 static void read_session(struct arena *a, struct db_rows *r, struct session *ret)
 {
-	*ret = (struct session){ .id = db_int(r, 0), .project = db_int(r, 1), .parent = db_int(r, 2),
-		.agent = (enum agent_id)db_int(r, 3), .agent_session = row_str(a, r, 4), .branch = row_str(a, r, 5),
-		.cwd = row_str(a, r, 6), .model = row_str(a, r, 7), .title = row_str(a, r, 8), .end_reason = row_str(a, r, 9),
-		.transcript_path = row_str(a, r, 10), .started_at = db_int(r, 11), .last_event_at = db_int(r, 12),
-		.ended_at = db_int(r, 13), .is_headless = db_int(r, 14), .tokens_in = db_int(r, 15),
-		.tokens_out = db_int(r, 16), .project_name = row_str(a, r, 17) };
+	*ret = (struct session){ .id = db_int(r, 0),
+		.project = db_int(r, 1),
+		.parent = db_int(r, 2),
+		.agent = (enum agent_id)db_int(r, 3),
+		.agent_session = row_str(a, r, 4),
+		.branch = row_str(a, r, 5),
+		.cwd = row_str(a, r, 6),
+		.model = row_str(a, r, 7),
+		.title = row_str(a, r, 8),
+		.end_reason = row_str(a, r, 9),
+		.transcript_path = row_str(a, r, 10),
+		.started_at = db_int(r, 11),
+		.last_event_at = db_int(r, 12),
+		.ended_at = db_int(r, 13),
+		.is_headless = db_int(r, 14),
+		.tokens_in = db_int(r, 15),
+		.tokens_out = db_int(r, 16),
+		.project_name = row_str(a, r, 17) };
 }
 
 int session_flush(struct store *s, struct err *err)
@@ -31,7 +47,8 @@ int session_flush(struct store *s, struct err *err)
 	if (!session)
 		return 0;
 	return db_run(s->db,
-		"UPDATE session SET started_at = CASE WHEN started_at = 0 OR started_at > ?2 THEN ?2 ELSE started_at END,"
+		"UPDATE session SET started_at = CASE WHEN started_at = 0 OR started_at > ?2 THEN "
+		"?2 ELSE started_at END,"
 		" last_event_at = CASE WHEN last_event_at < ?3 THEN ?3 ELSE last_event_at END"
 		" WHERE id = ?1 AND (started_at = 0 OR started_at > ?2 OR last_event_at < ?3)",
 		DB_ARGS(db_i(session), db_i(s->touched.first), db_i(s->touched.last)), err);
@@ -59,15 +76,26 @@ static bool take(const char **to, const char *from, bool is_newest)
 	return true;
 }
 
+/* A session's own transcript is named after it; those of its sub-agents are not. */
+static bool take_path(struct session *to, const struct captured_session *c)
+{
+	if (!c->transcript_path)
+		return false;
+	bool was_own =
+		to->transcript_path && strstr(path_base(to->transcript_path), c->agent_session);
+	bool is_own = strstr(path_base(c->transcript_path), c->agent_session);
+	return take(&to->transcript_path, c->transcript_path, is_own || !was_own);
+}
+
 static bool fill(struct session *to, const struct captured_session *c, int64_t project)
 {
 	bool is_changed = false;
 
 	is_changed |= take(&to->branch, c->branch, false);
 	is_changed |= take(&to->cwd, c->cwd, false);
-	is_changed |= take(&to->model, c->model, true);
+	is_changed |= take(&to->model, c->model, false);
 	is_changed |= take(&to->title, c->title, true);
-	is_changed |= take(&to->transcript_path, c->transcript_path, true);
+	is_changed |= take_path(to, c);
 	if (c->started_at && (!to->started_at || c->started_at < to->started_at)) {
 		to->started_at = c->started_at;
 		is_changed = true;
@@ -86,7 +114,8 @@ static bool fill(struct session *to, const struct captured_session *c, int64_t p
 	return is_changed;
 }
 
-static int find_parent(struct store *s, const struct captured_session *c, int64_t *ret, struct err *err)
+static int find_parent(
+	struct store *s, const struct captured_session *c, int64_t *ret, struct err *err)
 {
 	*ret = 0;
 	if (!c->parent || strcmp(c->parent, c->agent_session) == 0)
@@ -94,7 +123,8 @@ static int find_parent(struct store *s, const struct captured_session *c, int64_
 	return store_session_find(s, c->agent, c->parent, ret, err);
 }
 
-static int insert(struct store *s, const struct captured_session *c, int64_t project, int64_t *ret, struct err *err)
+static int insert(struct store *s, const struct captured_session *c, int64_t project, int64_t *ret,
+	struct err *err)
 {
 	struct session n = { .agent_session = c->agent_session };
 	int64_t parent;
@@ -102,27 +132,34 @@ static int insert(struct store *s, const struct captured_session *c, int64_t pro
 	fill(&n, c, project);
 	if (find_parent(s, c, &parent, err) ||
 		db_run(s->db,
-			"INSERT INTO session (agent, agent_session, project, parent, parent_ref, branch, cwd, model, title,"
-			" end_reason, transcript_path, started_at, last_event_at, ended_at, is_headless, tokens_in, tokens_out,"
+			"INSERT INTO session (agent, agent_session, project, parent, parent_ref, "
+			"branch, cwd, model, title,"
+			" end_reason, transcript_path, started_at, last_event_at, ended_at, "
+			"is_headless, tokens_in, tokens_out,"
 			" cache_read, cache_write)"
-			" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, ?14, 0, 0, 0, 0)",
-			DB_ARGS(db_i(c->agent), db_t(c->agent_session), db_i(project), db_id(parent), db_t(c->parent),
-				db_t(n.branch), db_t(n.cwd), db_t(n.model), db_t(n.title), db_t(n.end_reason),
-				db_t(n.transcript_path), db_i(n.started_at), db_i(n.ended_at), db_i(n.is_headless)),
+			" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?12, ?13, "
+			"?14, 0, 0, 0, 0)",
+			DB_ARGS(db_i(c->agent), db_t(c->agent_session), db_i(project),
+				db_id(parent), db_t(c->parent), db_t(n.branch), db_t(n.cwd),
+				db_t(n.model), db_t(n.title), db_t(n.end_reason),
+				db_t(n.transcript_path), db_i(n.started_at), db_i(n.ended_at),
+				db_i(n.is_headless)),
 			err))
 		return -1;
 	*ret = db_last_id(s->db);
 	/* Those that were forked from this one and came earlier. */
 	if (db_run(s->db,
-		    "UPDATE session SET parent = ?1 WHERE parent_ref = ?2 AND agent = ?3 AND parent IS NULL AND id <> ?1",
+		    "UPDATE session SET parent = ?1 WHERE parent_ref = ?2 AND agent = ?3 AND "
+		    "parent IS NULL AND id <> ?1",
 		    DB_ARGS(db_i(*ret), db_t(c->agent_session), db_i(c->agent)), err))
 		return -1;
 	return store_note(s, CHANGE_SESSION, *ret, false, err);
 }
 
-static int update(struct store *s, struct session *n, const struct captured_session *c, bool has_parent, int64_t project,
-	struct err *err)
+static int update(struct store *s, struct session *n, const struct captured_session *c,
+	bool has_parent, int64_t project, struct err *err)
 {
+	const struct session before = *n;
 	int64_t parent = 0;
 
 	if (s->touched.session == n->id && n->started_at > s->touched.first)
@@ -134,18 +171,25 @@ static int update(struct store *s, struct session *n, const struct captured_sess
 	if (!is_changed && !(c->parent && !has_parent))
 		return 0;
 	if (db_run(s->db,
-		    "UPDATE session SET project = ?2, parent = coalesce(parent, ?3), parent_ref = coalesce(parent_ref, ?4),"
-		    " branch = ?5, cwd = ?6, model = ?7, title = ?8, end_reason = ?9, transcript_path = ?10, started_at = ?11,"
+		    "UPDATE session SET project = ?2, parent = coalesce(parent, ?3), parent_ref = "
+		    "coalesce(parent_ref, ?4),"
+		    " branch = ?5, cwd = ?6, model = ?7, title = ?8, end_reason = ?9, "
+		    "transcript_path = ?10, started_at = ?11,"
 		    " ended_at = ?12, is_headless = ?13 WHERE id = ?1",
-		    DB_ARGS(db_i(n->id), db_i(n->project), db_id(parent), db_t(c->parent), db_t(n->branch), db_t(n->cwd),
-			    db_t(n->model), db_t(n->title), db_t(n->end_reason), db_t(n->transcript_path),
-			    db_i(n->started_at), db_i(n->ended_at), db_i(n->is_headless)),
+		    DB_ARGS(db_i(n->id), db_i(n->project), db_id(parent), db_t(c->parent),
+			    db_t(n->branch), db_t(n->cwd), db_t(n->model), db_t(n->title),
+			    db_t(n->end_reason), db_t(n->transcript_path), db_i(n->started_at),
+			    db_i(n->ended_at), db_i(n->is_headless)),
 		    err))
 		return -1;
+	/* What the index does not hold it need not be told. */
+	if (before.title == n->title && before.branch == n->branch && before.project == n->project)
+		return 0;
 	return store_note(s, CHANGE_SESSION, n->id, false, err);
 }
 
-int store_session_put(struct store *s, const struct captured_session *c, int64_t project, int64_t *ret, struct err *err)
+int store_session_put(struct store *s, const struct captured_session *c, int64_t project,
+	int64_t *ret, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct session known;
@@ -168,14 +212,16 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 	return update(s, &known, c, has_parent, project, err);
 }
 
-int store_session_get(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
+int store_session_get(
+	struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
 {
 	struct db_rows *r;
 
 	if (session_flush(s, err))
 		return -1;
 	int rc = store_row(s,
-		"SELECT " SESSION_COLUMNS " FROM session s LEFT JOIN project p ON p.id = s.project WHERE s.id = ?1",
+		"SELECT " SESSION_COLUMNS
+		" FROM session s LEFT JOIN project p ON p.id = s.project WHERE s.id = ?1",
 		DB_ARGS(db_i(id)), &r, err);
 
 	if (rc < 0)
@@ -184,37 +230,46 @@ int store_session_get(struct store *s, struct arena *a, int64_t id, struct sessi
 		return err_set(err, ERR_NOT_FOUND, "there is no session s%lld", (long long)id);
 	read_session(a, r, ret);
 	db_end(r);
-	if (db_one(s->db, "SELECT count(*) FROM event WHERE session = ?1", DB_ARGS(db_i(id)), 0, &ret->events, err))
+	if (db_one(s->db, "SELECT count(*) FROM event WHERE session = ?1", DB_ARGS(db_i(id)), 0,
+		    &ret->events, err))
 		return -1;
-	return db_one(s->db, "SELECT count(*) FROM memory WHERE session = ?1", DB_ARGS(db_i(id)), 0, &ret->memories, err);
+	return db_one(s->db, "SELECT count(*) FROM memory WHERE session = ?1", DB_ARGS(db_i(id)), 0,
+		&ret->memories, err);
 }
 
-int store_session_find(struct store *s, enum agent_id agent, const char *agent_session, int64_t *ret, struct err *err)
+int store_session_find(struct store *s, enum agent_id agent, const char *agent_session,
+	int64_t *ret, struct err *err)
 {
 	*ret = 0;
 	if (!agent_session)
 		return 0;
 	return db_one(s->db,
-		"SELECT id FROM session WHERE agent_session = ?1 AND (agent = ?2 OR ?2 = 0) ORDER BY last_event_at DESC LIMIT 1",
+		"SELECT id FROM session WHERE agent_session = ?1 AND (agent = ?2 OR ?2 = 0) ORDER "
+		"BY last_event_at DESC LIMIT 1",
 		DB_ARGS(db_t(agent_session), db_i(agent)), 0, ret, err);
 }
 
-int store_session_list(struct store *s, struct arena *a, const struct session_query *q, struct session **ret, size_t *ret_n,
-	struct err *err)
+int store_session_list(struct store *s, struct arena *a, const struct session_query *q,
+	struct session **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct session *list = NULL;
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (session_flush(s, err) || db_query(s->db,
-		    "SELECT " SESSION_COLUMNS ", (SELECT count(*) FROM event WHERE session = s.id),"
-		    " (SELECT count(*) FROM memory WHERE session = s.id) FROM session s LEFT JOIN project p ON p.id = s.project"
-		    " WHERE (?1 = 0 OR s.project = ?1) AND (?2 = 0 OR s.agent = ?2) AND (?3 = 0 OR s.last_event_at >= ?3)"
-		    " AND (?4 = 0 OR s.started_at < ?4) ORDER BY s.last_event_at DESC, s.id DESC LIMIT ?5 OFFSET ?6",
-		    DB_ARGS(db_i(q->project), db_i(q->agent), db_i(q->after), db_i(q->before), db_i((int64_t)q->max),
-			    db_i((int64_t)q->skip)),
-		    &r, err))
+	if (session_flush(s, err) ||
+		db_query(s->db,
+			"SELECT " SESSION_COLUMNS
+			", (SELECT count(*) FROM event WHERE session = s.id),"
+			" (SELECT count(*) FROM memory WHERE session = s.id) FROM session s LEFT "
+			"JOIN project p ON p.id = s.project"
+			" WHERE (?1 = 0 OR s.project = ?1) AND (?2 = 0 OR s.agent = ?2) AND (?3 = "
+			"0 OR s.last_event_at >= ?3)"
+			" AND (?4 = 0 OR s.started_at < ?4) ORDER BY s.last_event_at DESC, s.id "
+			"DESC LIMIT ?5 OFFSET ?6",
+			DB_ARGS(db_i(q->project), db_i(q->agent), db_i(q->after), db_i(q->before),
+				db_i((int64_t)q->max), db_i((int64_t)q->skip)),
+			&r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct session one;

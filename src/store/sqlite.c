@@ -1,7 +1,8 @@
 /*
- * The SQLite driver: connections, statements and rows. What it does to whole files is in sqlite_file.c. Statements are found
- * again by the address of their text, so that a hot insert costs a hash of a pointer and no parsing. A statement that is still
- * giving rows when it is asked for again gets a second, uncached copy.
+ * The SQLite driver: connections, statements and rows. What it does to whole files is in
+ * sqlite_file.c. Statements are found again by the address of their text, so that a hot insert
+ * costs a hash of a pointer and no parsing. A statement that is still giving rows when it is
+ * asked for again gets a second, uncached copy.
  */
 #include "store/sqlite.h"
 
@@ -59,32 +60,39 @@ int sqlite_fail(struct db *db, const char *what, struct err *err)
 	case SQLITE_BUSY:
 	case SQLITE_LOCKED:
 		err_set(err, ERR_BUSY, "the store is locked by another process (%s)", what);
-		return err_hint(err, "It is tried again; `remanence doctor` names who holds '%s'.", db->path);
+		return err_hint(err, "It is tried again; `remanence doctor` names who holds '%s'.",
+			db->path);
 	case SQLITE_FULL:
-		err_set(err, ERR_STORE, "the disk is full: %s on '%s' was not stored", what, db->path);
+		err_set(err, ERR_STORE, "the disk is full: %s on '%s' was not stored", what,
+			db->path);
 		return err_hint(err, "Free some space; nothing is lost, it is tried again.");
 	case SQLITE_NOTADB:
 	case SQLITE_CORRUPT:
 		err_set(err, ERR_STORE, "'%s' is damaged (%s: %s)", db->path, what, why);
-		return err_hint(err, "Stop the daemon and restore a backup: `remanence restore FILE`.");
+		return err_hint(
+			err, "Stop the daemon and restore a backup: `remanence restore FILE`.");
 	case SQLITE_READONLY:
-		return err_set(err, ERR_STORE, "'%s' cannot be written (%s: %s)", db->path, what, why);
+		return err_set(
+			err, ERR_STORE, "'%s' cannot be written (%s: %s)", db->path, what, why);
 	case SQLITE_INTERRUPT:
 		return err_set(err, ERR_BUSY, "%s on '%s' was interrupted", what, db->path);
 	default:
-		return err_set(err, ERR_STORE, "%s on '%s' failed: %s (%d)", what, db->path, why, code);
+		return err_set(
+			err, ERR_STORE, "%s on '%s' failed: %s (%d)", what, db->path, why, code);
 	}
 }
 
 static int open_handle(struct db *db, enum db_mode mode, struct err *err)
 {
-	/* A reader opens for writing too, since a log left by a killed daemon must be replayed; query_only holds it back. */
+	/* A reader opens for writing too, since a log left by a killed daemon must be
+	 * replayed; query_only holds it back. */
 	int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
 
 	if (mode == DB_CREATE) {
 		int fd = open(db->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 		if (fd < 0)
-			return err_set(err, ERR_STORE, "cannot make '%s': %s", db->path, strerror(errno));
+			return err_set(
+				err, ERR_STORE, "cannot make '%s': %s", db->path, strerror(errno));
 		close(fd);
 	}
 	if (sqlite3_open_v2(db->path, &db->handle, flags, NULL) != SQLITE_OK) {
@@ -100,14 +108,17 @@ static int open_handle(struct db *db, enum db_mode mode, struct err *err)
 
 static int configure(struct db *db, enum db_mode mode, struct err *err)
 {
-	static const char common[] = "PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
-				     "PRAGMA cell_size_check=ON; PRAGMA cache_size=-2048; PRAGMA mmap_size=134217728;";
-	static const char writer[] = "PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
-				     "PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=16777216;";
+	static const char common[] =
+		"PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
+		"PRAGMA cell_size_check=ON; PRAGMA cache_size=-2048; PRAGMA mmap_size=134217728;";
+	static const char writer[] =
+		"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
+		"PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=16777216;";
 
 	if (sqlite3_exec(db->handle, common, NULL, NULL, NULL) != SQLITE_OK)
 		return sqlite_fail(db, "opening", err);
-	if (sqlite3_exec(db->handle, mode == DB_READ ? "PRAGMA query_only=ON" : writer, NULL, NULL, NULL) != SQLITE_OK)
+	if (sqlite3_exec(db->handle, mode == DB_READ ? "PRAGMA query_only=ON" : writer, NULL, NULL,
+		    NULL) != SQLITE_OK)
 		return sqlite_fail(db, "opening", err);
 	return 0;
 }
@@ -145,7 +156,8 @@ static sqlite3_stmt *prepare(struct db *db, const char *sql, bool is_kept, struc
 {
 	sqlite3_stmt *stmt = NULL;
 
-	if (sqlite3_prepare_v3(db->handle, sql, -1, is_kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt, NULL) != SQLITE_OK) {
+	if (sqlite3_prepare_v3(db->handle, sql, -1, is_kept ? SQLITE_PREPARE_PERSISTENT : 0, &stmt,
+		    NULL) != SQLITE_OK) {
 		sqlite_fail(db, "preparing", err);
 		return NULL;
 	}
@@ -201,13 +213,14 @@ static int bind_one(sqlite3_stmt *stmt, int at, const struct db_arg *a)
 	case DB_TEXT:
 		return sqlite3_bind_text64(stmt, at, a->p, a->n, SQLITE_STATIC, SQLITE_UTF8);
 	case DB_BLOB:
-		return a->n ? sqlite3_bind_blob64(stmt, at, a->p, a->n, SQLITE_STATIC) : sqlite3_bind_zeroblob(stmt, at, 0);
+		return a->n ? sqlite3_bind_blob64(stmt, at, a->p, a->n, SQLITE_STATIC)
+			    : sqlite3_bind_zeroblob(stmt, at, 0);
 	}
 	return SQLITE_MISUSE;
 }
 
-static int start(struct db *db, const char *sql, bool is_kept, const struct db_arg *args, size_t n, struct db_rows **ret,
-	struct err *err)
+static int start(struct db *db, const char *sql, bool is_kept, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	struct db_rows *r = acquire(db, sql, is_kept, err);
 
@@ -224,12 +237,14 @@ static int start(struct db *db, const char *sql, bool is_kept, const struct db_a
 	return 0;
 }
 
-int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)
+int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	return start(db, sql, true, args, n, ret, err);
 }
 
-int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)
+int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	return start(db, sql, false, args, n, ret, err);
 }
@@ -271,8 +286,11 @@ bool db_is_null(struct db_rows *r, int col)
 
 enum db_type db_kind(struct db_rows *r, int col)
 {
-	static const enum db_type kinds[] = { [SQLITE_INTEGER] = DB_INT, [SQLITE_FLOAT] = DB_REAL, [SQLITE_TEXT] = DB_TEXT,
-		[SQLITE_BLOB] = DB_BLOB, [SQLITE_NULL] = DB_NULL };
+	static const enum db_type kinds[] = { [SQLITE_INTEGER] = DB_INT,
+		[SQLITE_FLOAT] = DB_REAL,
+		[SQLITE_TEXT] = DB_TEXT,
+		[SQLITE_BLOB] = DB_BLOB,
+		[SQLITE_NULL] = DB_NULL };
 
 	return kinds[sqlite3_column_type(r->stmt, col)];
 }
@@ -311,7 +329,8 @@ int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, 
 	return rc < 0 ? -1 : 0;
 }
 
-int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise, int64_t *ret, struct err *err)
+int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise,
+	int64_t *ret, struct err *err)
 {
 	struct db_rows *r;
 

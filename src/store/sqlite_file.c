@@ -1,4 +1,5 @@
-/* The SQLite driver's work on whole files: where they may lie, backups, checks, and removing what was deleted for good. */
+/* The SQLite driver's work on whole files: where they may lie, backups, checks, and removing
+ * what was deleted for good. */
 #include "store/sqlite.h"
 
 #include <errno.h>
@@ -16,8 +17,7 @@
 #include <sys/vfs.h>
 #endif
 
-#define BACKUP_STEP_PAGES 256
-#define BACKUP_PAUSE_MS 2
+#define BACKUP_PAUSE_MS 5
 #define CHECK_LINES_MAX 100
 
 #ifdef __linux__
@@ -26,9 +26,18 @@ static const struct {
 	long type;
 	const char *name;
 } network[] = {
-	{ 0x6969, "NFS" },       { 0x517b, "SMB" },       { 0xfe534d42, "SMB2" },   { 0xff534d42, "CIFS" },
-	{ 0x01021997, "9P" },    { 0x5346414f, "AFS" },   { 0x6b414653, "AFS" },    { 0x00c36400, "Ceph" },
-	{ 0x0bd00bd0, "Lustre" }, { 0x73757245, "Coda" }, { 0x564c, "NCP" },        { 0x19830326, "BeeGFS" },
+	{ 0x6969, "NFS" },
+	{ 0x517b, "SMB" },
+	{ 0xfe534d42, "SMB2" },
+	{ 0xff534d42, "CIFS" },
+	{ 0x01021997, "9P" },
+	{ 0x5346414f, "AFS" },
+	{ 0x6b414653, "AFS" },
+	{ 0x00c36400, "Ceph" },
+	{ 0x0bd00bd0, "Lustre" },
+	{ 0x73757245, "Coda" },
+	{ 0x564c, "NCP" },
+	{ 0x19830326, "BeeGFS" },
 };
 #endif
 
@@ -43,7 +52,8 @@ int sqlite_refuse_network(const char *path, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(network); i++) {
 		if ((long)fs.f_type != network[i].type)
 			continue;
-		err_set(err, ERR_STORE, "'%s' is on a network file system (%s), where locks do not hold", path,
+		err_set(err, ERR_STORE,
+			"'%s' is on a network file system (%s), where locks do not hold", path,
 			network[i].name);
 		return err_hint(err, "Set REMANENCE_HOME to a folder on a local disk.");
 	}
@@ -67,31 +77,34 @@ int db_set_version(struct db *db, int64_t version, struct err *err)
 	return db_script(db, sql, err);
 }
 
+/* In one step, on one snapshot: writers go on meanwhile, and none of their commits starts it
+ * anew. */
 static int copy_pages(struct db *db, sqlite3 *to, struct err *err)
 {
 	sqlite3_backup *b = sqlite3_backup_init(to, "main", db->handle, "main");
 	int rc;
 
 	if (!b)
-		return err_set(err, ERR_STORE, "cannot start a backup of '%s': %s", db->path, sqlite3_errmsg(to));
-	do {
-		rc = sqlite3_backup_step(b, BACKUP_STEP_PAGES);
-		if (rc == SQLITE_BUSY || rc == SQLITE_LOCKED)
-			sqlite3_sleep(BACKUP_PAUSE_MS);
-	} while (rc == SQLITE_OK || rc == SQLITE_BUSY || rc == SQLITE_LOCKED);
+		return err_set(err, ERR_STORE, "cannot start a backup of '%s': %s", db->path,
+			sqlite3_errmsg(to));
+	while ((rc = sqlite3_backup_step(b, -1)) == SQLITE_BUSY || rc == SQLITE_LOCKED)
+		sqlite3_sleep(BACKUP_PAUSE_MS);
 	sqlite3_backup_finish(b);
 	if (rc != SQLITE_DONE)
-		return err_set(err, ERR_STORE, "the backup of '%s' stopped: %s", db->path, sqlite3_errstr(rc));
+		return err_set(err, ERR_STORE, "the backup of '%s' stopped: %s", db->path,
+			sqlite3_errstr(rc));
 	return 0;
 }
 
 static int write_backup(struct db *db, const char *path, struct err *err)
 {
 	sqlite3 *to = NULL;
-	int rc = sqlite3_open_v2(path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc = sqlite3_open_v2(
+		path, &to, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK)
-		err_set(err, ERR_STORE, "cannot write the backup '%s': %s", path, sqlite3_errmsg(to));
+		err_set(err, ERR_STORE, "cannot write the backup '%s': %s", path,
+			sqlite3_errmsg(to));
 	else if (!(rc = copy_pages(db, to, err)))
 		/* A file that stands alone: no log beside it. */
 		sqlite3_exec(to, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
@@ -124,7 +137,8 @@ int db_check(struct db *db, bool is_deep, struct buf *report, struct err *err)
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int lines = 0, rc;
 
-	if (db_query_once(db, is_deep ? "PRAGMA integrity_check" : "PRAGMA quick_check", NULL, 0, &r, err))
+	if (db_query_once(db, is_deep ? "PRAGMA integrity_check" : "PRAGMA quick_check", NULL, 0,
+		    &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		const char *line = db_text(r, 0);
@@ -136,8 +150,8 @@ int db_check(struct db *db, bool is_deep, struct buf *report, struct err *err)
 
 int db_checkpoint(struct db *db, bool truncate, struct err *err)
 {
-	int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL, truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE,
-		NULL, NULL);
+	int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL,
+		truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 
 	if (rc == SQLITE_OK || (!truncate && (rc & 0xff) == SQLITE_BUSY))
 		return 0;
@@ -146,7 +160,8 @@ int db_checkpoint(struct db *db, bool truncate, struct err *err)
 
 int db_scrub(struct db *db, struct err *err)
 {
-	/* Deleted cells and pages were overwritten as they went (secure_delete); older images of them are in the log. */
+	/* Deleted cells and pages were overwritten as they went (secure_delete); older images
+	 * of them are in the log. */
 	sqlite3_db_cacheflush(db->handle);
 	return db_checkpoint(db, true, err);
 }

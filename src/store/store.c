@@ -4,7 +4,8 @@
 #include "base/mem.h"
 #include "store/schema.h"
 
-int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret, struct err *err)
+int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret,
+	struct err *err)
 {
 	struct db *db;
 
@@ -55,7 +56,8 @@ void store_rollback(struct store *s)
 	s->touched.session = 0;
 }
 
-int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)
+int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	*ret = NULL;
 	if (db_query(s->db, sql, args, n, ret, err))
@@ -85,7 +87,8 @@ void ids_done(struct ids *list)
 	*list = (struct ids){ 0 };
 }
 
-int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n, struct ids *ret, struct err *err)
+int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n,
+	struct ids *ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;

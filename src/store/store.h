@@ -150,6 +150,8 @@ int store_check(struct store *s, bool is_deep, struct buf *report, struct err *e
 int store_backup(struct store *s, const char *path, struct err *err);
 int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, int64_t *ret_removed, struct err *err);
 int store_train_dictionary(struct store *s, struct err *err); /* when there is enough text and none yet; background */
+/* Gives free pages back to the file system; rewrites the file, outside a transaction. */
+int store_compact(struct store *s, struct err *err);
 int store_checkpoint(struct store *s, bool truncate, struct err *err);
 
 #endif

@@ -1,6 +1,7 @@
 /*
- * Tombstones. An event is buried under its key and, for its other copy that may still come, under session and text; a whole
- * session under its name. What happens after the forgetting is new and is stored again.
+ * Tombstones. An event is buried under its key and, for its other copy that may still come, under
+ * session and text; a whole session under its name. What happens after the forgetting is new and
+ * is stored again.
  */
 #include "store/forget.h"
 
@@ -27,7 +28,8 @@ static int64_t text_grave(int64_t session, uint64_t text)
 static int bury(struct store *s, enum grave kind, int64_t hash, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO tombstone (kind, hash, at) VALUES (?1, ?2, ?3) ON CONFLICT (kind, hash) DO UPDATE SET at = excluded.at",
+		"INSERT INTO tombstone (kind, hash, at) VALUES (?1, ?2, ?3) ON CONFLICT (kind, "
+		"hash) DO UPDATE SET at = excluded.at",
 		DB_ARGS(db_i(kind), db_i(hash), db_i(clock_now())), err);
 }
 
@@ -38,7 +40,8 @@ int forget_is_buried(struct store *s, const struct exclusion *x, bool *ret, stru
 	int64_t text = x->text_hash ? text_grave(session, x->text_hash) : 0;
 
 	if (db_one(s->db,
-		    "SELECT 1 FROM tombstone WHERE at >= ?1 AND ((kind = 1 AND hash = ?2 AND ?2 <> 0)"
+		    "SELECT 1 FROM tombstone WHERE at >= ?1 AND ((kind = 1 AND hash = ?2 AND ?2 <> "
+		    "0)"
 		    " OR (kind = 2 AND hash = ?3 AND ?3 <> 0) OR (kind = 3 AND hash = ?4)) LIMIT 1",
 		    DB_ARGS(db_i(x->at), db_i(event), db_i(text), db_i(session)), 0, &found, err))
 		return -1;
@@ -50,7 +53,8 @@ static int64_t slot_hash(const struct memory *m)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 
-	buf_printf(&b, "%lld %s %s", (long long)m->turn, m->rule ? m->rule : "", m->slot ? m->slot : "");
+	buf_printf(&b, "%lld %s %s", (long long)m->turn, m->rule ? m->rule : "",
+		m->slot ? m->slot : "");
 	return (int64_t)hash64(b.data, b.len);
 }
 
@@ -65,31 +69,38 @@ int forget_is_buried_memory(struct store *s, const struct memory *m, bool *ret, 
 {
 	int64_t found;
 
-	if (db_one(s->db, "SELECT 1 FROM tombstone WHERE (kind = 4 AND hash = ?1) OR (kind = 5 AND hash = ?2) LIMIT 1",
-		    DB_ARGS(db_i(m->rule ? slot_hash(m) : 0), db_i(memory_hash(m))), 0, &found, err))
+	if (db_one(s->db,
+		    "SELECT 1 FROM tombstone WHERE (kind = 4 AND hash = ?1) OR (kind = 5 AND hash "
+		    "= ?2) LIMIT 1",
+		    DB_ARGS(db_i(m->rule ? slot_hash(m) : 0), db_i(memory_hash(m))), 0, &found,
+		    err))
 		return -1;
 	*ret = found;
 	return 0;
 }
 
-/* The text is buried under both hashes that somebody may ask with: of its bytes, and of its words. */
+/* The text is buried under both hashes that somebody may ask with: of its bytes, and of its
+ * words. */
 static int bury_text(struct store *s, int64_t session, struct str text, struct err *err)
 {
 	if (!text.n)
 		return 0;
 	return bury(s, GRAVE_TEXT, text_grave(session, hash64(text.p, text.n)), err) ||
-			bury(s, GRAVE_TEXT, text_grave(session, text_likeness(text)), err)
-		? -1
-		: 0;
+			       bury(s, GRAVE_TEXT, text_grave(session, text_likeness(text)), err)
+		       ? -1
+		       : 0;
 }
 
-int forget_bury_event(struct store *s, const struct event_row *e, enum agent_id agent, const char *agent_session, struct err *err)
+int forget_bury_event(struct store *s, const struct event_row *e, enum agent_id agent,
+	const char *agent_session, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
-	if (bury(s, GRAVE_EVENT, e->ident, err) || (e->likeness && bury_text(s, session_hash(agent, agent_session), e->text, err)) ||
-		db_query(s->db, "SELECT name FROM hook_copy WHERE event = ?1", DB_ARGS(db_i(e->id)), &r, err))
+	if (bury(s, GRAVE_EVENT, e->ident, err) ||
+		(e->likeness && bury_text(s, session_hash(agent, agent_session), e->text, err)) ||
+		db_query(s->db, "SELECT name FROM hook_copy WHERE event = ?1", DB_ARGS(db_i(e->id)),
+			&r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0)
 		if (bury(s, GRAVE_EVENT, event_ident(agent, db_text(r, 0)), err))
@@ -97,7 +108,8 @@ int forget_bury_event(struct store *s, const struct event_row *e, enum agent_id 
 	return rc;
 }
 
-int forget_bury_session(struct store *s, enum agent_id agent, const char *agent_session, struct err *err)
+int forget_bury_session(
+	struct store *s, enum agent_id agent, const char *agent_session, struct err *err)
 {
 	return bury(s, GRAVE_SESSION, session_hash(agent, agent_session), err);
 }

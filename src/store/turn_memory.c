@@ -1,6 +1,7 @@
 /*
- * What the rules made of a turn takes the place of what they made of it before. A memory is the same when turn, rule and slot
- * are; with the same content its row stays as it is. What a person changed, pinned or forgot is the person's.
+ * What the rules made of a turn takes the place of what they made of it before. A memory is the
+ * same when turn, rule and slot are; with the same content its row stays as it is. What a person
+ * changed, pinned or forgot is the person's.
  */
 #include "store/memory_row.h"
 
@@ -23,14 +24,16 @@ static const char *or_empty(const char *s)
 	return s ? s : "";
 }
 
-static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept **ret, size_t *ret_n, struct err *err)
+static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept **ret,
+	size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct kept *list = NULL;
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (db_query(s->db, "SELECT " MEMORY_COLUMNS ", m.hash FROM memory m WHERE m.turn = ?1", DB_ARGS(db_i(turn)), &r, err))
+	if (db_query(s->db, "SELECT " MEMORY_COLUMNS ", m.hash FROM memory m WHERE m.turn = ?1",
+		    DB_ARGS(db_i(turn)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct memory m;
@@ -38,8 +41,8 @@ static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept
 			return -1;
 		if (!m.rule)
 			continue;
-		struct kept k = { m.id, db_int(r, 18), m.rule, or_empty(m.slot), m.status, m.origin, m.is_pinned, false,
-			m.created_at, m.superseded_by };
+		struct kept k = { m.id, db_int(r, 18), m.rule, or_empty(m.slot), m.status, m.origin,
+			m.is_pinned, false, m.created_at, m.superseded_by };
 		ARENA_PUSH(a, list, n, cap, k);
 	}
 	*ret = list;
@@ -50,7 +53,8 @@ static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept
 static struct kept *find_kept(struct kept *list, size_t n, const struct memory *m)
 {
 	for (size_t i = 0; i < n; i++)
-		if (strcmp(list[i].rule, or_empty(m->rule)) == 0 && strcmp(list[i].slot, or_empty(m->slot)) == 0)
+		if (strcmp(list[i].rule, or_empty(m->rule)) == 0 &&
+			strcmp(list[i].slot, or_empty(m->slot)) == 0)
 			return &list[i];
 	return NULL;
 }
@@ -95,7 +99,8 @@ static int drop_unused(struct store *s, const struct kept *list, size_t n, struc
 	return gone.n ? memory_delete(s, &gone, err) : 0;
 }
 
-int store_turn_memories(struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err)
+int store_turn_memories(
+	struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct kept *kept;
@@ -114,10 +119,12 @@ int store_turn_memories(struct store *s, const struct turn *t, struct memory *me
 			m->origin = ORIGIN_RULES;
 		if (forget_is_buried_memory(s, m, &is_forgotten, err))
 			return -1;
-		if (!is_forgotten && !is_repeated(memories, i) && put_one(s, m, find_kept(kept, nkept, m), err))
+		if (!is_forgotten && !is_repeated(memories, i) &&
+			put_one(s, m, find_kept(kept, nkept, m), err))
 			return -1;
 	}
 	if (drop_unused(s, kept, nkept, err))
 		return -1;
-	return db_run(s->db, "UPDATE turn SET is_dirty = 0 WHERE id = ?1", DB_ARGS(db_i(t->id)), err);
+	return db_run(
+		s->db, "UPDATE turn SET is_dirty = 0 WHERE id = ?1", DB_ARGS(db_i(t->id)), err);
 }

@@ -24,11 +24,11 @@ struct fixture {
 	struct err err;
 };
 
-#define ok(expression)                                                        \
-	do {                                                                  \
-		f->err.text[0] = '\0';                                        \
-		if ((expression) != 0)                                        \
-			fail_msg("%s: %s", #expression, f->err.text);         \
+#define ok(expression)                                                \
+	do {                                                          \
+		f->err.text[0] = '\0';                                \
+		if ((expression) != 0)                                \
+			fail_msg("%s: %s", #expression, f->err.text); \
 	} while (0)
 
 static inline int fixture_open(void **state)
@@ -66,17 +66,21 @@ static inline int64_t make_project(struct fixture *f, const char *path)
 
 static inline int64_t make_session(struct fixture *f, const char *name, int64_t project)
 {
-	const struct captured_session c = { .agent = AGENT_CLAUDE, .agent_session = name, .cwd = "/src/app" };
+	const struct captured_session c = {
+		.agent = AGENT_CLAUDE, .agent_session = name, .cwd = "/src/app"
+	};
 	int64_t id;
 
 	ok(store_session_put(f->s, &c, project, &id, &f->err));
 	return id;
 }
 
-static inline enum put_result put_event(struct fixture *f, int64_t session, const struct captured_event *e, const char *spool_name,
-	int64_t *ret_id)
+static inline enum put_result put_event(struct fixture *f, int64_t session,
+	const struct captured_event *e, const char *spool_name, int64_t *ret_id)
 {
-	const struct event_put p = { .session = session, .agent = AGENT_CLAUDE, .event = e, .spool_name = spool_name };
+	const struct event_put p = {
+		.session = session, .agent = AGENT_CLAUDE, .event = e, .spool_name = spool_name
+	};
 	enum put_result result;
 
 	ok(store_event_put(f->s, &p, &result, ret_id, &f->err));

@@ -5,9 +5,14 @@
 
 #define T0 1795950000000
 
-static struct captured_event prompt(enum source source, const char *id, const char *text, int64_t at)
+static struct captured_event prompt(
+	enum source source, const char *id, const char *text, int64_t at)
 {
-	return (struct captured_event){ .kind = EVENT_PROMPT, .source = source, .id = id, .text = str_of(text), .at = at,
+	return (struct captured_event){ .kind = EVENT_PROMPT,
+		.source = source,
+		.id = id,
+		.text = str_of(text),
+		.at = at,
 		.exit_code = -1 };
 }
 
@@ -20,8 +25,13 @@ static struct captured_event reply(enum source source, const char *id, const cha
 
 static struct captured_event tool(enum source source, const char *id, int64_t at)
 {
-	return (struct captured_event){ .kind = EVENT_TOOL, .source = source, .tool_use_id = id, .tool = "Bash", .at = at,
-		.exit_code = -1, .input = STR("{\"command\":\"make\"}") };
+	return (struct captured_event){ .kind = EVENT_TOOL,
+		.source = source,
+		.tool_use_id = id,
+		.tool = "Bash",
+		.at = at,
+		.exit_code = -1,
+		.input = STR("{\"command\":\"make\"}") };
 }
 
 static size_t count_events(struct fixture *f, int64_t session)
@@ -45,7 +55,8 @@ static void a_transcript_copy_takes_over_the_row_of_the_hook(void **state)
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), hook, script;
-	struct captured_event h = prompt(SOURCE_HOOK, NULL, "fix the parser", T0), t = prompt(SOURCE_TRANSCRIPT, "u1", "fix the parser\n", T0 + 7);
+	struct captured_event h = prompt(SOURCE_HOOK, NULL, "fix the parser", T0),
+			      t = prompt(SOURCE_TRANSCRIPT, "u1", "fix the parser\n", T0 + 7);
 
 	h.turn = "turn-1";
 	assert_int_equal(put_event(f, s, &h, "0001-x", &hook), PUT_NEW);
@@ -67,7 +78,8 @@ static void a_hook_copy_joins_the_row_of_the_transcript(void **state)
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), hook, script;
-	struct captured_event h = reply(SOURCE_HOOK, NULL, "Done.", T0 + 3), t = reply(SOURCE_TRANSCRIPT, "u1", "Done.", T0);
+	struct captured_event h = reply(SOURCE_HOOK, NULL, "Done.", T0 + 3),
+			      t = reply(SOURCE_TRANSCRIPT, "u1", "Done.", T0);
 
 	h.turn = "turn-1";
 	assert_int_equal(put_event(f, s, &t, NULL, &script), PUT_NEW);
@@ -82,8 +94,10 @@ static void two_equal_prompts_are_two_events(void **state)
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), id[4];
-	struct captured_event h1 = prompt(SOURCE_HOOK, NULL, "yes", T0), h2 = prompt(SOURCE_HOOK, NULL, "yes", T0 + 60000);
-	struct captured_event t1 = prompt(SOURCE_TRANSCRIPT, "u1", "yes", T0 + 20), t2 = prompt(SOURCE_TRANSCRIPT, "u2", "yes", T0 + 60020);
+	struct captured_event h1 = prompt(SOURCE_HOOK, NULL, "yes", T0),
+			      h2 = prompt(SOURCE_HOOK, NULL, "yes", T0 + 60000);
+	struct captured_event t1 = prompt(SOURCE_TRANSCRIPT, "u1", "yes", T0 + 20),
+			      t2 = prompt(SOURCE_TRANSCRIPT, "u2", "yes", T0 + 60020);
 
 	put_event(f, s, &h2, "2", &id[0]);
 	put_event(f, s, &t1, NULL, &id[1]);
@@ -102,7 +116,8 @@ static void a_tool_call_is_merged_by_field(void **state)
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), id;
 	const char *files[] = { "b.c", "/src/app/a.c" }, *more[] = { "/src/app/c.c" };
-	struct captured_event h = tool(SOURCE_HOOK, "call-1", T0 + 900), call = tool(SOURCE_TRANSCRIPT, "call-1", T0), result = call;
+	struct captured_event h = tool(SOURCE_HOOK, "call-1", T0 + 900),
+			      call = tool(SOURCE_TRANSCRIPT, "call-1", T0), result = call;
 
 	h.status = STATUS_OK;
 	h.output = STR("hook output");
@@ -140,8 +155,10 @@ static void a_tool_call_is_merged_by_field(void **state)
 static void copied_history_is_not_stored_twice(void **state)
 {
 	struct fixture *f = *state;
-	int64_t p = make_project(f, "/src/app"), a = make_session(f, "a", p), b = make_session(f, "b", p), id, copy;
-	struct captured_event t = prompt(SOURCE_TRANSCRIPT, "u1", "hello", T0), call = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 10), result = call;
+	int64_t p = make_project(f, "/src/app"), a = make_session(f, "a", p),
+		b = make_session(f, "b", p), id, copy;
+	struct captured_event t = prompt(SOURCE_TRANSCRIPT, "u1", "hello", T0),
+			      call = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 10), result = call;
 
 	result.tool = NULL;
 	result.input = (struct str){ 0 };
@@ -168,9 +185,13 @@ static void history_read_from_the_fork_first_comes_home(void **state)
 {
 	struct fixture *f = *state;
 	int64_t p = make_project(f, "/src/app"), parent, fork, id;
-	struct captured_session c = { .agent = AGENT_CLAUDE, .agent_session = "fork", .parent = "parent" };
-	struct captured_event t = prompt(SOURCE_TRANSCRIPT, "u1", "hello", T0), call = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 10);
-	struct captured_event own = prompt(SOURCE_TRANSCRIPT, "u2", "go on", T0 + 5000), h = prompt(SOURCE_HOOK, NULL, "hello", T0 + 1);
+	struct captured_session c = {
+		.agent = AGENT_CLAUDE, .agent_session = "fork", .parent = "parent"
+	};
+	struct captured_event t = prompt(SOURCE_TRANSCRIPT, "u1", "hello", T0),
+			      call = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 10);
+	struct captured_event own = prompt(SOURCE_TRANSCRIPT, "u2", "go on", T0 + 5000),
+			      h = prompt(SOURCE_HOOK, NULL, "hello", T0 + 1);
 
 	ok(store_session_put(f->s, &c, p, &fork, &f->err));
 	put_event(f, fork, &t, NULL, &id);
@@ -191,7 +212,8 @@ static void tokens_of_one_message_count_once(void **state)
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), id;
 	struct session session;
-	struct captured_event one = reply(SOURCE_TRANSCRIPT, "u1", "first block", T0), two = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 1);
+	struct captured_event one = reply(SOURCE_TRANSCRIPT, "u1", "first block", T0),
+			      two = tool(SOURCE_TRANSCRIPT, "call-1", T0 + 1);
 
 	one.tokens = (struct token_use){ 100, 5, 0, 0 };
 	two.tokens = (struct token_use){ 100, 40, 0, 0 };
@@ -209,8 +231,12 @@ static void one_spool_file_may_give_two_events(void **state)
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), one, two;
-	struct captured_event start = { .kind = EVENT_START, .source = SOURCE_HOOK, .at = T0, .exit_code = -1 };
-	struct captured_event compaction = { .kind = EVENT_COMPACTION, .source = SOURCE_HOOK, .at = T0, .exit_code = -1 };
+	struct captured_event start = {
+		.kind = EVENT_START, .source = SOURCE_HOOK, .at = T0, .exit_code = -1
+	};
+	struct captured_event compaction = {
+		.kind = EVENT_COMPACTION, .source = SOURCE_HOOK, .at = T0, .exit_code = -1
+	};
 
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(put_event(f, s, &start, "1", &one), i ? PUT_SAME : PUT_NEW);
@@ -246,8 +272,10 @@ static void late_prompts_take_the_events_that_are_theirs(void **state)
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app")), call, answer, first, second;
-	struct captured_event t = tool(SOURCE_HOOK, "call-1", T0 + 100), r = reply(SOURCE_TRANSCRIPT, "r1", "Both done.", T0 + 200);
-	struct captured_event p1 = prompt(SOURCE_TRANSCRIPT, "u1", "do it", T0), p2 = prompt(SOURCE_TRANSCRIPT, "u2", "and that", T0 + 150);
+	struct captured_event t = tool(SOURCE_HOOK, "call-1", T0 + 100),
+			      r = reply(SOURCE_TRANSCRIPT, "r1", "Both done.", T0 + 200);
+	struct captured_event p1 = prompt(SOURCE_TRANSCRIPT, "u1", "do it", T0),
+			      p2 = prompt(SOURCE_TRANSCRIPT, "u2", "and that", T0 + 150);
 	struct turn *turns;
 	size_t n;
 
@@ -295,7 +323,9 @@ static struct captured_event *add(struct session_made *m, enum source source)
 	struct piece *p = &m->pieces[m->n++];
 
 	assert_true(m->n < ARRAY_LEN(m->pieces));
-	*p = (struct piece){ .e = { .source = source, .exit_code = -1, .at = m->at, .cwd = "/src/app" } };
+	*p = (struct piece){
+		.e = { .source = source, .exit_code = -1, .at = m->at, .cwd = "/src/app" }
+	};
 	if (source == SOURCE_HOOK)
 		p->spool_name = arena_printf(m->a, "spool-%03zu", m->n);
 	return &p->e;
@@ -307,7 +337,8 @@ static bool chance(struct session_made *m, unsigned percent)
 }
 
 /* A prompt, reply or compaction by hook, by transcript, or both. */
-static void add_message(struct session_made *m, enum event_kind kind, const char *text, const char *hook_turn, const char *script_turn)
+static void add_message(struct session_made *m, enum event_kind kind, const char *text,
+	const char *hook_turn, const char *script_turn)
 {
 	bool is_lost = chance(m, 15);
 
@@ -329,24 +360,48 @@ static void add_message(struct session_made *m, enum event_kind kind, const char
 	}
 }
 
-static void add_tool(struct session_made *m, const char *turn, const char *result_turn, const char *subagent)
+static void add_tool(
+	struct session_made *m, const char *turn, const char *result_turn, const char *subagent)
 {
 	const char *id = arena_printf(m->a, "call-%03zu", ++m->truth);
 	bool fails = chance(m, 30);
 
 	m->at += 500 + (int64_t)unit_below(&m->seed, 5000);
 	struct captured_event *e = add(m, SOURCE_TRANSCRIPT);
-	*e = (struct captured_event){ .kind = EVENT_TOOL, .source = SOURCE_TRANSCRIPT, .tool_use_id = id, .tool = "Bash", .at = m->at,
-		.exit_code = -1, .input = STR("{\"command\":\"make check\"}"), .cwd = "/src/app", .subagent = subagent };
+	*e = (struct captured_event){ .kind = EVENT_TOOL,
+		.source = SOURCE_TRANSCRIPT,
+		.tool_use_id = id,
+		.tool = "Bash",
+		.at = m->at,
+		.exit_code = -1,
+		.input = STR("{\"command\":\"make check\"}"),
+		.cwd = "/src/app",
+		.subagent = subagent };
 	e = add(m, SOURCE_TRANSCRIPT);
-	*e = (struct captured_event){ .kind = EVENT_TOOL, .source = SOURCE_TRANSCRIPT, .tool_use_id = id, .at = m->at + 400,
-		.status = fails ? STATUS_FAILED : STATUS_OK, .exit_code = fails ? 2 : 0, .output = STR("transcript output"),
-		.turn = result_turn, .subagent = subagent, .cwd = "/src/app" };
+	*e = (struct captured_event){ .kind = EVENT_TOOL,
+		.source = SOURCE_TRANSCRIPT,
+		.tool_use_id = id,
+		.at = m->at + 400,
+		.status = fails ? STATUS_FAILED : STATUS_OK,
+		.exit_code = fails ? 2 : 0,
+		.output = STR("transcript output"),
+		.turn = result_turn,
+		.subagent = subagent,
+		.cwd = "/src/app" };
 	if (chance(m, 80)) {
 		e = add(m, SOURCE_HOOK);
-		*e = (struct captured_event){ .kind = EVENT_TOOL, .source = SOURCE_HOOK, .tool_use_id = id, .tool = "Bash", .at = m->at + 450,
-			.exit_code = -1, .status = STATUS_OK, .input = STR("{\"command\":\"make check\"}"), .output = STR("hook output"),
-			.turn = turn, .subagent = subagent, .cwd = "/src/app" };
+		*e = (struct captured_event){ .kind = EVENT_TOOL,
+			.source = SOURCE_HOOK,
+			.tool_use_id = id,
+			.tool = "Bash",
+			.at = m->at + 450,
+			.exit_code = -1,
+			.status = STATUS_OK,
+			.input = STR("{\"command\":\"make check\"}"),
+			.output = STR("hook output"),
+			.turn = turn,
+			.subagent = subagent,
+			.cwd = "/src/app" };
 	}
 }
 
@@ -365,13 +420,17 @@ static void make_session_pieces(struct session_made *m, enum mode mode)
 		const char *reply_turn = mode == MODE_CODEX ? name : NULL;
 		size_t steers = mode == MODE_CODEX ? 1 + unit_below(&m->seed, 3) : 1;
 		for (size_t k = 0; k < steers; k++) {
-			add_message(m, EVENT_PROMPT, prompts[unit_below(&m->seed, 4)], hook_turn, script_turn);
+			add_message(m, EVENT_PROMPT, prompts[unit_below(&m->seed, 4)], hook_turn,
+				script_turn);
 			for (size_t j = unit_below(&m->seed, 3); j; j--)
-				add_tool(m, hook_turn, script_turn, chance(m, 20) ? "agent-1" : NULL);
+				add_tool(m, hook_turn, script_turn,
+					chance(m, 20) ? "agent-1" : NULL);
 			if (chance(m, 15))
-				add_message(m, EVENT_COMPACTION, "summary of it all", hook_turn, reply_turn);
+				add_message(m, EVENT_COMPACTION, "summary of it all", hook_turn,
+					reply_turn);
 		}
-		add_message(m, EVENT_REPLY, replies[unit_below(&m->seed, 3)], hook_turn, reply_turn);
+		add_message(
+			m, EVENT_REPLY, replies[unit_below(&m->seed, 3)], hook_turn, reply_turn);
 	}
 }
 
@@ -389,15 +448,19 @@ static char *dump(struct fixture *f, struct arena *a, int64_t session)
 		for (size_t j = 0; j < n; j++)
 			if (list[j].turn == e->turn && strcmp(list[j].key, turn) < 0)
 				turn = list[j].key;
-		buf_printf(&b, "%lld %s %s %s st=%s exit=%d turn=%s/%s in=%s out=%s text=%s src=%d\n", (long long)(e->at - T0), e->key,
-			event_kind_names[e->kind], e->subagent ? e->subagent : "-", event_status_names[e->status], e->exit_code, turn,
-			e->agent_turn ? e->agent_turn : "-", e->input ? e->input : "", e->output ? e->output : "",
+		buf_printf(&b,
+			"%lld %s %s %s st=%s exit=%d turn=%s/%s in=%s out=%s text=%s src=%d\n",
+			(long long)(e->at - T0), e->key, event_kind_names[e->kind],
+			e->subagent ? e->subagent : "-", event_status_names[e->status],
+			e->exit_code, turn, e->agent_turn ? e->agent_turn : "-",
+			e->input ? e->input : "", e->output ? e->output : "",
 			e->text ? e->text : "", e->source);
 	}
 	return arena_str(a, buf_cstr(&b));
 }
 
-static char *put_in_order(struct fixture *f, struct arena *a, struct session_made *m, const size_t *order, size_t n)
+static char *put_in_order(
+	struct fixture *f, struct arena *a, struct session_made *m, const size_t *order, size_t n)
 {
 	ok(store_begin(f->s, &f->err));
 	int64_t project = make_project(f, "/src/app"), s = make_session(f, "s", project), id;
@@ -407,8 +470,10 @@ static char *put_in_order(struct fixture *f, struct arena *a, struct session_mad
 	/* No dirty turn without events, no turn that spans more or less than its events. */
 	int64_t wrong;
 	ok(db_one(store_db(f->s),
-		"SELECT count(*) FROM turn t WHERE t.is_dirty = 1 AND (t.started_at <> (SELECT min(at) FROM event WHERE turn = t.id)"
-		" OR t.last_event_at <> (SELECT max(at) FROM event WHERE turn = t.id) OR NOT EXISTS (SELECT 1 FROM event WHERE turn = t.id))",
+		"SELECT count(*) FROM turn t WHERE t.is_dirty = 1 AND (t.started_at <> (SELECT "
+		"min(at) FROM event WHERE turn = t.id)"
+		" OR t.last_event_at <> (SELECT max(at) FROM event WHERE turn = t.id) OR NOT "
+		"EXISTS (SELECT 1 FROM event WHERE turn = t.id))",
 		NULL, 0, 0, &wrong, &f->err));
 	assert_int_equal(wrong, 0);
 	store_rollback(f->s);
@@ -432,7 +497,8 @@ static void any_order_of_arrival_gives_the_same_events(void **state)
 		for (const char *p = want; *p; p++)
 			lines += *p == '\n';
 		if (lines != m.truth)
-			fail_msg("round %d: %zu events instead of %zu:\n%s", round, lines, m.truth, want);
+			fail_msg("round %d: %zu events instead of %zu:\n%s", round, lines, m.truth,
+				want);
 		for (int shuffle = 0; shuffle < 8; shuffle++) {
 			for (n = 0; n < m.n; n++)
 				order[n] = n;
@@ -445,7 +511,8 @@ static void any_order_of_arrival_gives_the_same_events(void **state)
 			}
 			char *got = put_in_order(f, &a, &m, order, n);
 			if (strcmp(got, want) != 0)
-				fail_msg("round %d, shuffle %d:\n%s\ninstead of\n%s", round, shuffle, got, want);
+				fail_msg("round %d, shuffle %d:\n%s\ninstead of\n%s", round,
+					shuffle, got, want);
 		}
 	}
 }
@@ -453,17 +520,28 @@ static void any_order_of_arrival_gives_the_same_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_transcript_copy_takes_over_the_row_of_the_hook, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_hook_copy_joins_the_row_of_the_transcript, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(two_equal_prompts_are_two_events, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_tool_call_is_merged_by_field, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(copied_history_is_not_stored_twice, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(history_read_from_the_fork_first_comes_home, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(tokens_of_one_message_count_once, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(one_spool_file_may_give_two_events, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(huge_and_broken_texts_are_kept_in_part, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(late_prompts_take_the_events_that_are_theirs, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(any_order_of_arrival_gives_the_same_events, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(a_transcript_copy_takes_over_the_row_of_the_hook,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_hook_copy_joins_the_row_of_the_transcript, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			two_equal_prompts_are_two_events, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_tool_call_is_merged_by_field, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			copied_history_is_not_stored_twice, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			history_read_from_the_fork_first_comes_home, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			tokens_of_one_message_count_once, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			one_spool_file_may_give_two_events, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			huge_and_broken_texts_are_kept_in_part, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			late_prompts_take_the_events_that_are_theirs, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			any_order_of_arrival_gives_the_same_events, fixture_open, fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,9 +7,14 @@
 #define T0 1795950000000
 #define SECRET "heron-blueprint-tangerine-1487"
 
-static int64_t put_prompt(struct fixture *f, int64_t session, const char *id, const char *text, int64_t at)
+static int64_t put_prompt(
+	struct fixture *f, int64_t session, const char *id, const char *text, int64_t at)
 {
-	struct captured_event e = { .kind = EVENT_PROMPT, .source = SOURCE_TRANSCRIPT, .id = id, .text = str_of(text), .at = at,
+	struct captured_event e = { .kind = EVENT_PROMPT,
+		.source = SOURCE_TRANSCRIPT,
+		.id = id,
+		.text = str_of(text),
+		.at = at,
 		.exit_code = -1 };
 	int64_t event;
 
@@ -24,8 +29,11 @@ static void fill(struct fixture *f, int64_t session, int from, int n)
 
 	for (int i = from; i < from + n; i++)
 		put_prompt(f, session, arena_printf(&a, "u%d", i),
-			arena_printf(&a, "Please look at file number %d of the parser and tell why test %d fails when the queue of the"
-					 " daemon is longer than %d entries and the index has been rebuilt meanwhile. %d",
+			arena_printf(&a,
+				"Please look at file number %d of the parser and tell why test %d "
+				"fails when the queue of the"
+				" daemon is longer than %d entries and the index has been rebuilt "
+				"meanwhile. %d",
 				i, i * 7, i * 3, i * i),
 			T0 + i * 1000);
 	if (is_own)
@@ -34,7 +42,10 @@ static void fill(struct fixture *f, int64_t session, int from, int n)
 
 static bool excluded(struct fixture *f, int64_t at, const char *key, const char *text)
 {
-	const struct exclusion x = { .at = at, .agent_session = "a", .agent = AGENT_CLAUDE, .key = key,
+	const struct exclusion x = { .at = at,
+		.agent_session = "a",
+		.agent = AGENT_CLAUDE,
+		.key = key,
 		.text_hash = hash64(text, strlen(text)) };
 	bool is_excluded;
 
@@ -46,7 +57,9 @@ static void what_was_forgotten_is_in_no_file(void **state)
 {
 	struct fixture *f = *state;
 	int64_t project = make_project(f, "/src/app"), session, event;
-	struct captured_session c = { .agent = AGENT_CLAUDE, .agent_session = "a", .title = "About " SECRET };
+	struct captured_session c = {
+		.agent = AGENT_CLAUDE, .agent_session = "a", .title = "About " SECRET
+	};
 	struct memory_file file = { "src/" SECRET ".c", ROLE_MODIFIED, NULL, -1 };
 	struct forget_plan plan;
 	struct event e;
@@ -54,14 +67,23 @@ static void what_was_forgotten_is_in_no_file(void **state)
 	ok(store_begin(f->s, &f->err));
 	ok(store_session_put(f->s, &c, project, &session, &f->err));
 	fill(f, session, 0, 300);
-	event = put_prompt(f, session, "secret", "The code name is " SECRET ", keep it.", T0 + 500000);
+	event = put_prompt(
+		f, session, "secret", "The code name is " SECRET ", keep it.", T0 + 500000);
 	fill(f, session, 300, 300);
 	ok(store_event_get(f->s, &f->arena, event, &e, &f->err));
 	struct turn t;
 	ok(store_turn_get(f->s, &f->arena, e.turn, &t, &f->err));
 	struct evidence evidence = { event, "prompt", SECRET };
-	struct memory m = { .rule = "work", .slot = "1", .kind = KIND_OBSERVATION, .title = SECRET, .body = "It is " SECRET, .at = T0,
-		.files = &file, .nfiles = 1, .evidence = &evidence, .nevidence = 1 };
+	struct memory m = { .rule = "work",
+		.slot = "1",
+		.kind = KIND_OBSERVATION,
+		.title = SECRET,
+		.body = "It is " SECRET,
+		.at = T0,
+		.files = &file,
+		.nfiles = 1,
+		.evidence = &evidence,
+		.nevidence = 1 };
 	ok(store_turn_memories(f->s, &t, &m, 1, &f->err));
 	ok(store_commit(f->s, &f->err));
 	assert_true(tree_holds(f->root, SECRET, strlen(SECRET)));
@@ -82,7 +104,8 @@ static void what_was_forgotten_is_in_no_file(void **state)
 	assert_true(excluded(f, T0 + 500000, "secret", "x"));
 	assert_true(excluded(f, T0 + 500001, "other", "The code name is " SECRET ", keep it."));
 	assert_false(excluded(f, T0 + 500001, "other", "Something else"));
-	assert_false(excluded(f, clock_now() + 60000, "later", "The code name is " SECRET ", keep it."));
+	assert_false(
+		excluded(f, clock_now() + 60000, "later", "The code name is " SECRET ", keep it."));
 	m.id = 0;
 	ok(store_turn_memories(f->s, &t, &m, 1, &f->err));
 	assert_int_equal(m.id, 0);
@@ -94,8 +117,12 @@ static void what_was_forgotten_is_in_no_file(void **state)
 static void forgetting_by_match_session_project_and_time(void **state)
 {
 	struct fixture *f = *state;
-	int64_t p1 = make_project(f, "/src/app"), p2 = make_project(f, "/src/other"), a = make_session(f, "a", p1), b = make_session(f, "b", p2);
-	struct memory note = { .project = p1, .kind = KIND_NOTE, .title = "Note of " SECRET, .origin = ORIGIN_PERSON };
+	int64_t p1 = make_project(f, "/src/app"), p2 = make_project(f, "/src/other"),
+		a = make_session(f, "a", p1), b = make_session(f, "b", p2);
+	struct memory note = { .project = p1,
+		.kind = KIND_NOTE,
+		.title = "Note of " SECRET,
+		.origin = ORIGIN_PERSON };
 	struct forget_plan plan;
 	struct session s;
 
@@ -120,7 +147,9 @@ static void forgetting_by_match_session_project_and_time(void **state)
 	assert_int_equal(store_session_get(f->s, &f->arena, b, &s, &f->err), -1);
 	ok(store_session_get(f->s, &f->arena, a, &s, &f->err));
 	assert_int_equal(s.events, 10);
-	const struct exclusion x = { .at = T0, .agent_session = "b", .agent = AGENT_CLAUDE, .key = "new" };
+	const struct exclusion x = {
+		.at = T0, .agent_session = "b", .agent = AGENT_CLAUDE, .key = "new"
+	};
 	bool is_excluded;
 	ok(store_is_excluded(f->s, &x, &is_excluded, &f->err));
 	assert_true(is_excluded);
@@ -139,28 +168,35 @@ static void a_dictionary_that_holds_a_forgotten_piece_is_given_up(void **state)
 	for (int i = 0; i < 400; i++) {
 		AUTO(arena_done) struct arena a = { 0 };
 		put_prompt(f, session, arena_printf(&a, "s%d", i),
-			arena_printf(&a, "%d the code name of the project is " SECRET ", as everybody in the team knows by now %d", i, i * i),
+			arena_printf(&a,
+				"%d the code name of the project is " SECRET
+				", as everybody in the team knows by now %d",
+				i, i * i),
 			T0 + 9000000 + i);
 	}
 	ok(store_train_dictionary(f->s, &f->err));
 	ok(store_commit(f->s, &f->err));
-	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries, &f->err));
+	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries,
+		&f->err));
 	assert_int_equal(dictionaries, 1);
 	fill(f, session, 3000, 10);
 	/* What others hold as well keeps it. */
-	const struct forget_query common = { .match = "parser and tell why test 140 fails" }, match = { .match = SECRET };
+	const struct forget_query common = { .match = "parser and tell why test 140 fails" },
+				  match = { .match = SECRET };
 	ok(store_begin(f->s, &f->err));
 	ok(store_forget_plan(f->s, &f->arena, &common, &plan, &f->err));
 	assert_int_equal(plan.nevents, 1);
 	ok(store_forget(f->s, &plan, &f->err));
-	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries, &f->err));
+	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries,
+		&f->err));
 	assert_int_equal(dictionaries, 1);
 	ok(store_forget_plan(f->s, &f->arena, &match, &plan, &f->err));
 	assert_int_equal(plan.nevents, 400);
 	ok(store_forget(f->s, &plan, &f->err));
 	ok(store_commit(f->s, &f->err));
 	ok(store_scrub(f->s, &f->err));
-	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries, &f->err));
+	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries,
+		&f->err));
 	assert_int_equal(dictionaries, 0);
 	assert_false(tree_holds(f->root, SECRET, strlen(SECRET)));
 	ok(store_events(f->s, &f->arena, session, 0, 0, 5000, &list, &n, &f->err));
@@ -182,8 +218,10 @@ static void a_dictionary_makes_texts_small_and_all_stay_readable(void **state)
 	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &before, &f->err));
 	assert_int_equal(before, 1);
 	fill(f, session, 2000, 1000);
-	ok(db_one(store_db(f->s), "SELECT avg(length(pack)) FROM event WHERE id < 1000", NULL, 0, 0, &before, &f->err));
-	ok(db_one(store_db(f->s), "SELECT avg(length(pack)) FROM event WHERE id > 2000", NULL, 0, 0, &after, &f->err));
+	ok(db_one(store_db(f->s), "SELECT avg(length(pack)) FROM event WHERE id < 1000", NULL, 0, 0,
+		&before, &f->err));
+	ok(db_one(store_db(f->s), "SELECT avg(length(pack)) FROM event WHERE id > 2000", NULL, 0, 0,
+		&after, &f->err));
 	assert_true(after * 2 < before);
 	ok(store_open(f->url, DB_READ, NULL, &reader, &f->err));
 	ok(store_events(reader, &f->arena, session, 0, 0, 5000, &list, &n, &f->err));
@@ -222,7 +260,9 @@ static void a_pause_holds_for_its_time_and_place(void **state)
 {
 	struct fixture *f = *state;
 	int64_t p = make_project(f, "/src/app"), a = make_session(f, "a", p), ended;
-	struct exclusion x = { .at = T0 + 50, .agent_session = "a", .agent = AGENT_CLAUDE, .project = p, .key = "k" };
+	struct exclusion x = {
+		.at = T0 + 50, .agent_session = "a", .agent = AGENT_CLAUDE, .project = p, .key = "k"
+	};
 	bool is_excluded;
 
 	ok(store_pause(f->s, a, 0, T0, 0, NULL, &f->err));
@@ -254,7 +294,8 @@ static void a_pause_holds_for_its_time_and_place(void **state)
 static void memories_outlive_their_events(void **state)
 {
 	struct fixture *f = *state;
-	int64_t p = make_project(f, "/src/app"), s = make_session(f, "a", p), event = put_prompt(f, s, "u", "why it was so", T0), removed;
+	int64_t p = make_project(f, "/src/app"), s = make_session(f, "a", p),
+		event = put_prompt(f, s, "u", "why it was so", T0), removed;
 	struct event e;
 	struct turn t;
 	struct memory got;
@@ -263,7 +304,13 @@ static void memories_outlive_their_events(void **state)
 	ok(store_event_get(f->s, &f->arena, event, &e, &f->err));
 	ok(store_turn_get(f->s, &f->arena, e.turn, &t, &f->err));
 	struct evidence evidence = { event, "prompt", "why it was so" };
-	struct memory m = { .rule = "work", .slot = "1", .kind = KIND_OBSERVATION, .title = "T", .body = "B", .at = T0, .evidence = &evidence,
+	struct memory m = { .rule = "work",
+		.slot = "1",
+		.kind = KIND_OBSERVATION,
+		.title = "T",
+		.body = "B",
+		.at = T0,
+		.evidence = &evidence,
 		.nevidence = 1 };
 	/* Not before the rules have seen it. */
 	ok(store_retention(f->s, T0 + 20000, 0, &removed, &f->err));
@@ -320,10 +367,16 @@ static void what_is_no_store_is_refused_with_a_sentence(void **state)
 
 	assert_int_equal(store_open("postgres://x", DB_READ, NULL, &s, &f->err), -1);
 	assert_int_equal(f->err.code, ERR_USAGE);
-	assert_int_equal(store_open(arena_printf(&f->arena, "sqlite:%s/none.db", f->root), DB_READ, NULL, &s, &f->err), -1);
+	assert_int_equal(store_open(arena_printf(&f->arena, "sqlite:%s/none.db", f->root), DB_READ,
+				 NULL, &s, &f->err),
+		-1);
 	assert_non_null(strstr(f->err.text, "there is no store"));
-	ok(file_write(path, "this is not a database, however long one looks at it, and never will be one", 75, 0600, &f->err));
-	assert_int_equal(store_open(arena_printf(&f->arena, "sqlite:%s", path), DB_CREATE, NULL, &s, &f->err), -1);
+	ok(file_write(path,
+		"this is not a database, however long one looks at it, and never will be one", 75,
+		0600, &f->err));
+	assert_int_equal(store_open(arena_printf(&f->arena, "sqlite:%s", path), DB_CREATE, NULL, &s,
+				 &f->err),
+		-1);
 	assert_int_equal(f->err.code, ERR_STORE);
 	struct stat st;
 	assert_int_equal(stat(f->path, &st), 0);
@@ -348,9 +401,20 @@ static void transcripts_injections_and_counters_are_kept(void **state)
 {
 	struct fixture *f = *state;
 	int64_t session = make_session(f, "a", make_project(f, "/src/app")), n;
-	struct transcript t = { .path = "/t.jsonl", .agent = AGENT_CLAUDE, .offset = 100, .lines = 3, .state = "{}", .head_hash = "x" }, got;
+	struct transcript t = { .path = "/t.jsonl",
+		.agent = AGENT_CLAUDE,
+		.offset = 100,
+		.lines = 3,
+		.state = "{}",
+		.head_hash = "x" },
+			  got;
 	const int64_t memories[] = { 5, 7 }, asked[] = { 7, 8 };
-	const struct injection i = { .session = session, .at = T0, .where = "start", .memories = memories, .n = 2, .chars = 900 };
+	const struct injection i = { .session = session,
+		.at = T0,
+		.where = "start",
+		.memories = memories,
+		.n = 2,
+		.chars = 900 };
 	struct injection *list;
 	bool given[2];
 	size_t count;

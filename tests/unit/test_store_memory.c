@@ -3,9 +3,14 @@
 
 #define T0 1795950000000
 
-static int64_t make_turn(struct fixture *f, int64_t session, const char *text, int64_t at, struct turn *ret)
+static int64_t make_turn(
+	struct fixture *f, int64_t session, const char *text, int64_t at, struct turn *ret)
 {
-	struct captured_event e = { .kind = EVENT_PROMPT, .source = SOURCE_TRANSCRIPT, .id = text, .text = str_of(text), .at = at,
+	struct captured_event e = { .kind = EVENT_PROMPT,
+		.source = SOURCE_TRANSCRIPT,
+		.id = text,
+		.text = str_of(text),
+		.at = at,
 		.exit_code = -1 };
 	struct event shown;
 	int64_t id;
@@ -18,8 +23,15 @@ static int64_t make_turn(struct fixture *f, int64_t session, const char *text, i
 
 static struct memory observation(const char *slot, const char *title)
 {
-	return (struct memory){ .rule = "work", .slot = slot, .kind = KIND_OBSERVATION, .type = TYPE_BUGFIX, .title = title,
-		.body = "The parser read past the end of the line.", .confidence = .8, .trust = TRUST_REPLY, .at = T0 };
+	return (struct memory){ .rule = "work",
+		.slot = slot,
+		.kind = KIND_OBSERVATION,
+		.type = TYPE_BUGFIX,
+		.title = title,
+		.body = "The parser read past the end of the line.",
+		.confidence = .8,
+		.trust = TRUST_REPLY,
+		.at = T0 };
 }
 
 static int64_t last_change(struct fixture *f)
@@ -38,7 +50,8 @@ static void a_memory_comes_back_as_it_was_put(void **state)
 		{ "src/b.c", ROLE_READ, NULL, -1 },
 		{ "src/c.c", ROLE_READ, "not hex", 0 },
 	};
-	int64_t project = make_project(f, "/src/app"), session = make_session(f, "a", project), event;
+	int64_t project = make_project(f, "/src/app"), session = make_session(f, "a", project),
+		event;
 	struct turn t;
 	event = make_turn(f, session, "fix it", T0, &t);
 	struct evidence evidence[] = { { event, "prompt", "fix it" }, { 999999, "reply", NULL } };
@@ -91,7 +104,8 @@ static void the_rules_replace_what_they_made_of_a_turn(void **state)
 	struct turn t;
 	make_turn(f, session, "fix it", T0, &t);
 	struct memory first[] = { observation("1", "One"), observation("2", "Two") };
-	struct memory again[] = { observation("2", "Two"), observation("1", "One, better"), observation("3", "Three") };
+	struct memory again[] = { observation("2", "Two"), observation("1", "One, better"),
+		observation("3", "Three") };
 	struct memory less[] = { observation("3", "Three") }, got;
 
 	assert_true(t.is_dirty);
@@ -115,8 +129,10 @@ static void what_a_person_decided_survives_the_rules(void **state)
 	int64_t session = make_session(f, "a", make_project(f, "/src/app"));
 	struct turn t;
 	make_turn(f, session, "fix it", T0, &t);
-	struct memory made[] = { observation("1", "One"), observation("2", "Two"), observation("3", "Three"), observation("4", "Four") };
-	struct memory again[] = { observation("1", "Other one"), observation("2", "Other two"), observation("3", "Other three") };
+	struct memory made[] = { observation("1", "One"), observation("2", "Two"),
+		observation("3", "Three"), observation("4", "Four") };
+	struct memory again[] = { observation("1", "Other one"), observation("2", "Other two"),
+		observation("3", "Other three") };
 	struct memory m;
 
 	ok(store_turn_memories(f->s, &t, made, 4, &f->err));
@@ -150,14 +166,17 @@ static void lists_filter_and_neighbours_surround(void **state)
 {
 	struct fixture *f = *state;
 	int64_t project = make_project(f, "/src/app"), other = make_project(f, "/src/other");
-	struct memory_query q = { .project = project, .kind = -1, .type = -1, .status = -1, .origin = -1, .max = 100 };
+	struct memory_query q = {
+		.project = project, .kind = -1, .type = -1, .status = -1, .origin = -1, .max = 100
+	};
 	struct memory *list;
 	size_t n;
 
 	for (int i = 0; i < 20; i++) {
 		char title[32];
 		snprintf(title, sizeof(title), "Memory %d", i);
-		struct memory_file file = { i % 2 ? "src/50%_a.c" : "src/xa.c", ROLE_MODIFIED, NULL, -1 };
+		struct memory_file file = { i % 2 ? "src/50%_a.c" : "src/xa.c", ROLE_MODIFIED, NULL,
+			-1 };
 		struct memory m = observation("1", title);
 		m.rule = NULL;
 		m.project = i < 15 ? project : other;
@@ -184,7 +203,8 @@ static void lists_filter_and_neighbours_surround(void **state)
 	q.file = "_a.c";
 	ok(store_memory_list(f->s, &f->arena, &q, &list, &n, &f->err));
 	assert_int_equal(n, 0);
-	ok(store_memory_neighbours(f->s, &f->arena, project, T0 + 10000, 2, 3, 0, &list, &n, &f->err));
+	ok(store_memory_neighbours(
+		f->s, &f->arena, project, T0 + 10000, 2, 3, 0, &list, &n, &f->err));
 	assert_int_equal(n, 5);
 	assert_string_equal(list[0].title, "Memory 8");
 	assert_string_equal(list[4].title, "Memory 12");
@@ -198,8 +218,13 @@ static void the_index_is_told_everything_that_exists_once(void **state)
 	struct index_row rows[16];
 	struct turn t;
 	size_t n;
-	struct captured_event call = { .kind = EVENT_TOOL, .source = SOURCE_TRANSCRIPT, .tool_use_id = "call-1", .tool = "Bash", .at = T0 + 5,
-		.exit_code = 1, .input = STR("{\"command\":\"make check\",\"description\":\"Run the tests\"}"),
+	struct captured_event call = { .kind = EVENT_TOOL,
+		.source = SOURCE_TRANSCRIPT,
+		.tool_use_id = "call-1",
+		.tool = "Bash",
+		.at = T0 + 5,
+		.exit_code = 1,
+		.input = STR("{\"command\":\"make check\",\"description\":\"Run the tests\"}"),
 		.output = STR("line\nerror: parser.c:12 went wrong\n") };
 
 	make_turn(f, session, "fix it", T0, &t);
@@ -215,7 +240,8 @@ static void the_index_is_told_everything_that_exists_once(void **state)
 	assert_int_equal(rows[1].doc_kind, EVENT_PROMPT);
 	assert_string_equal(rows[1].body, "fix it");
 	assert_int_equal(rows[2].doc_kind, EVENT_TOOL);
-	assert_string_equal(rows[2].body, "Bash\nRun the tests\nmake check\nline\nerror: parser.c:12 went wrong\n");
+	assert_string_equal(rows[2].body,
+		"Bash\nRun the tests\nmake check\nline\nerror: parser.c:12 went wrong\n");
 	assert_string_equal(rows[3].title, "One");
 	assert_int_equal(rows[3].project, project);
 	assert_int_equal(rows[3].agent, AGENT_CLAUDE);
@@ -237,11 +263,16 @@ static void the_index_is_told_everything_that_exists_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_memory_comes_back_as_it_was_put, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(the_rules_replace_what_they_made_of_a_turn, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(what_a_person_decided_survives_the_rules, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(lists_filter_and_neighbours_surround, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(the_index_is_told_everything_that_exists_once, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_memory_comes_back_as_it_was_put, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			the_rules_replace_what_they_made_of_a_turn, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			what_a_person_decided_survives_the_rules, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			lists_filter_and_neighbours_surround, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			the_index_is_told_everything_that_exists_once, fixture_open, fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,9 +1,13 @@
-/* Which project a folder is: worktrees and clones are one, folders of one name are not, and what turns out to be one is merged. */
+/* Which project a folder is: worktrees and clones are one, folders of one name are not. */
 #include "store_fixture.h"
 
-static int64_t resolve(struct fixture *f, const char *common_dir, const char *remote, const char *path)
+static int64_t resolve(
+	struct fixture *f, const char *common_dir, const char *remote, const char *path)
 {
-	const struct project_identity p = { .root = path, .path = path, .common_dir = common_dir, .remote = remote,
+	const struct project_identity p = { .root = path,
+		.path = path,
+		.common_dir = common_dir,
+		.remote = remote,
 		.name = path_base(path) };
 	int64_t id;
 
@@ -49,9 +53,14 @@ static void a_known_path_with_another_remote_is_a_new_project(void **state)
 static void two_projects_that_are_one_are_merged(void **state)
 {
 	struct fixture *f = *state;
-	int64_t a = resolve(f, NULL, NULL, "/src/app"), b = resolve(f, "/clone/.git", "github.com/me/app", "/clone"), found, seq, later;
+	int64_t a = resolve(f, NULL, NULL, "/src/app"),
+		b = resolve(f, "/clone/.git", "github.com/me/app", "/clone"), found, seq, later;
 	struct captured_session c = { .agent = AGENT_CODEX, .agent_session = "s" };
-	struct memory m = { .project = b, .kind = KIND_NOTE, .title = "Note", .origin = ORIGIN_PERSON }, got;
+	struct memory m = { .project = b,
+		.kind = KIND_NOTE,
+		.title = "Note",
+		.origin = ORIGIN_PERSON },
+		      got;
 	struct session session;
 	int64_t s;
 
@@ -99,10 +108,21 @@ static void a_session_learns_and_never_unlearns(void **state)
 {
 	struct fixture *f = *state;
 	int64_t p = make_project(f, "/src/app"), a, b;
-	struct captured_session c = { .agent = AGENT_CLAUDE, .agent_session = "s", .title = "First title", .started_at = 2000 };
-	struct captured_session d = { .agent = AGENT_CLAUDE, .agent_session = "s", .branch = "main", .model = "m", .started_at = 1000, .ended_at = 9000,
+	struct captured_session c = { .agent = AGENT_CLAUDE,
+		.agent_session = "s",
+		.title = "First title",
+		.started_at = 2000 };
+	struct captured_session d = { .agent = AGENT_CLAUDE,
+		.agent_session = "s",
+		.branch = "main",
+		.model = "m",
+		.started_at = 1000,
+		.ended_at = 9000,
 		.end_reason = "other" };
-	struct captured_session e = { .agent = AGENT_CLAUDE, .agent_session = "s", .title = "Better title", .branch = "late" };
+	struct captured_session e = { .agent = AGENT_CLAUDE,
+		.agent_session = "s",
+		.title = "Better title",
+		.branch = "late" };
 	struct session s;
 
 	ok(store_session_put(f->s, &c, p, &a, &f->err));
@@ -125,12 +145,18 @@ static void a_session_learns_and_never_unlearns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(worktrees_and_clones_are_one_project, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(folders_of_one_name_are_two_projects, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_known_path_with_another_remote_is_a_new_project, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(two_projects_that_are_one_are_merged, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(projects_are_found_by_name_path_and_number, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_session_learns_and_never_unlearns, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			worktrees_and_clones_are_one_project, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			folders_of_one_name_are_two_projects, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(a_known_path_with_another_remote_is_a_new_project,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			two_projects_that_are_one_are_merged, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			projects_are_found_by_name_path_and_number, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_session_learns_and_never_unlearns, fixture_open, fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
