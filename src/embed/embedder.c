@@ -16,7 +16,7 @@
 
 #define MARKS 2           /* begin and end */
 #define MAX_PIECES 65536  /* 10 MB of text or more */
-#define REST_TOKENS 8192  /* after so many the table's pages are given back: what stays mapped is bounded */
+#define REST_TOKENS 1024  /* after so many the table's pages are given back: what stays mapped is bounded */
 
 _Static_assert(EMBED_TEXT_TOKENS <= USE_BATCH_TOKENS && EMBED_PIECE_TOKENS <= USE_BATCH_TOKENS,
 	"a text must fit into a batch");
