@@ -113,6 +113,8 @@ static int hook_run(struct desk *desk, struct work *work, struct err *err)
 	struct intake_result result = { 0 };
 	if (intake_take(desk->intake, desk->store, desk->arena, &h->capture, h->name, &result, err))
 		return -1;
+	if (result.redactions && store_counter_add(desk->store, "redactions", (int64_t)result.redactions, err))
+		return -1;
 	h->session = result.session;
 	if (!h->capture.stops_turn || !result.session)
 		return 0;

@@ -78,7 +78,7 @@ static int long_line(struct lines *l, bool is_kept, struct line *ret, struct err
 			return -1;
 	} while (!end && !l->is_ended);
 	if (is_kept)
-		json_scan_end(l->scan);
+		ret->cut = json_scan_end(l->scan);
 	ret->is_too_long = l->thin.is_full;
 	ret->data = buf_cstr(&l->thin);
 	ret->len = ret->is_too_long ? 0 : l->thin.len;
@@ -103,7 +103,7 @@ static void thin_line(struct lines *l, struct line *ret)
 	buf_cut(&l->thin, 0);
 	l->thin.is_full = false;
 	json_scan_feed(l->scan, ret->data, ret->len);
-	json_scan_end(l->scan);
+	ret->cut = json_scan_end(l->scan);
 	ret->data = buf_cstr(&l->thin);
 	ret->len = l->thin.len;
 }

@@ -25,6 +25,7 @@ struct line {
 	size_t len;
 	uint64_t number;   /* from 1 */
 	uint64_t end;      /* offset behind its line end */
+	uint64_t cut;      /* bytes that were cut away */
 	bool is_torn;      /* the file ends before the line does */
 	bool is_too_long;  /* more than LINES_KEPT_MAX even when thinned: data is empty */
 };

@@ -65,36 +65,31 @@ static int payload_pull(void *ctx, const char **ret_data, size_t *ret_len, struc
 	return 0;
 }
 
-/* The whole text, its long strings cut to `string_max`. *is_full when even that is more than JSON_PARSE_MAX. */
-static int thin(pull_fn *pull, void *ctx, size_t string_max, struct buf *out, struct err *err)
+/* The whole text with its long strings cut, then parsed. */
+static int thin_parse(struct payload *p, json **ret, uint64_t *ret_cut, struct err *err)
 {
-	struct json_scan *scan = json_scan_new(out, string_max);
+	AUTO(buf_done) struct buf out = { .max = JSON_PARSE_MAX };
+	struct json_scan *scan = json_scan_new(&out, JSON_SCAN_STRING_MAX);
 	const char *data;
 	size_t len;
 	int result;
-	while (!(result = pull(ctx, &data, &len, err)) && len && !out->is_full)
+	while (!(result = payload_pull(p, &data, &len, err)) && len && !out.is_full)
 		json_scan_feed(scan, data, len);
-	json_scan_end(scan);
+	*ret_cut = json_scan_end(scan);
 	json_scan_free(scan);
-	return result;
-}
-
-int thin_parse(pull_fn *pull, void *ctx, struct json_object **ret, struct err *err)
-{
-	AUTO(buf_done) struct buf out = { .max = JSON_PARSE_MAX };
-	if (thin(pull, ctx, JSON_SCAN_STRING_MAX, &out, err))
+	if (result)
 		return -1;
 	if (out.is_full)
 		return err_set(err, ERR_TOO_LARGE, "it holds more than %u MB even without its long texts", JSON_PARSE_MAX >> 20);
 	return json_parse(buf_cstr(&out), out.len, ret, err);
 }
 
-static int payload_parse(struct payload *p, json **ret, struct err *err)
+static int payload_parse(struct payload *p, json **ret, uint64_t *ret_cut, struct err *err)
 {
 	const char *data;
 	size_t len;
 	if (p->end - p->at > JSON_SCAN_STRING_MAX)
-		return thin_parse(payload_pull, p, ret, err);
+		return thin_parse(p, ret, ret_cut, err);
 	size_t all = (size_t)(p->end - p->at), got = 0;
 	AUTO(buf_done) struct buf text = { .max = JSON_SCAN_STRING_MAX };
 	while (got < all) {
@@ -121,6 +116,22 @@ static int header_read(int fd, char *piece, uint64_t size, struct spool_header *
 	return 0;
 }
 
+void capture_note_cut(struct capture *c, uint64_t cut)
+{
+	struct captured_event *longest = NULL;
+	size_t most = 0;
+	for (size_t i = 0; cut && i < c->nevents; i++) {
+		struct captured_event *e = &c->events[i];
+		size_t n = e->text.n + e->input.n + e->output.n + e->diff.n;
+		if (!longest || n > most) {
+			longest = e;
+			most = n;
+		}
+	}
+	if (longest && longest->true_size < cut)
+		longest->true_size = most + cut;
+}
+
 static int capture_make(struct arena *a, const struct spool_header *h, struct payload *p, struct capture *ret,
 	struct err *err)
 {
@@ -128,9 +139,13 @@ static int capture_make(struct arena *a, const struct spool_header *h, struct pa
 	const struct agent *agent = agent_find(h->agent);
 	if (!agent || !agent->hook_read)
 		return err_set(err, ERR_USAGE, "there is no agent '%s' with hooks", h->agent);
-	if (payload_parse(p, &payload, err))
+	uint64_t cut = 0;
+	if (payload_parse(p, &payload, &cut, err))
 		return err_prefix(err, "its payload cannot be read");
-	return agent->hook_read(a, h, payload, ret, err);
+	if (agent->hook_read(a, h, payload, ret, err))
+		return -1;
+	capture_note_cut(ret, cut);
+	return 0;
 }
 
 enum spool_verdict spool_file_read(const char *path, struct arena *a, struct capture *ret, struct err *err)

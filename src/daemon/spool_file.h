@@ -20,9 +20,7 @@ enum spool_verdict {
 
 enum spool_verdict spool_file_read(const char *path, struct arena *a, struct capture *ret, struct err *err);
 
-/* Thins and parses a JSON text given in pieces: `pull` gives the next piece, 0 bytes at the end, -1 on failure with err set. */
-typedef int pull_fn(void *ctx, const char **ret_data, size_t *ret_len, struct err *err);
-struct json_object;
-int thin_parse(pull_fn *pull, void *ctx, struct json_object **ret, struct err *err);
+/* Bytes were cut away before parsing: the event with the longest texts is told so, unless it knows. */
+void capture_note_cut(struct capture *c, uint64_t cut);
 
 #endif

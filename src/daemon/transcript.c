@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/lines.h"
+#include "daemon/spool_file.h"
 #include "observe/intake.h"
 #include "text/hash.h"
 
@@ -167,7 +168,9 @@ static int piece_run(struct desk *desk, struct work *work, struct err *err)
 	}
 	p->row.bad_lines += p->skipped;
 	p->new_events = (int64_t)total.new_events;
-	if (store_transcript_put(desk->store, &p->row, err)) {
+	int64_t redactions = total.new_events ? (int64_t)total.redactions : 0; /* not what was redacted when it came by hook */
+	if ((redactions && store_counter_add(desk->store, "redactions", redactions, err)) ||
+		store_transcript_put(desk->store, &p->row, err)) {
 		note_failure(p->reading, err);
 		return -1;
 	}
@@ -270,9 +273,10 @@ static void bad_line(struct reading *r, uint64_t number, const char *reason)
 		r->call->bad_line(r->call->ctx, number, reason);
 }
 
-static void take_capture(struct reading *r, const struct capture *c)
+static void take_capture(struct reading *r, struct capture *c, uint64_t cut)
 {
 	struct piece *p = r->piece;
+	capture_note_cut(c, cut);
 	if (!c->session.agent_session)
 		return;
 	if (c->nevents && r->call->seen)
@@ -296,7 +300,7 @@ static bool take_line(struct reading *r, const struct line *line)
 	if (!r->piece)
 		r->piece = piece_new(r);
 	if (!err.code && !r->agent->reader_line(r->reader, &r->piece->arena, parsed, line->number, &c, &err))
-		take_capture(r, &c);
+		take_capture(r, &c, line->cut);
 	else
 		bad_line(r, line->number, err.text);
 	return true;
