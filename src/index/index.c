@@ -127,6 +127,8 @@ void index_close(struct index *ix)
 		return;
 	snapshot_leave(ix, ix->current);
 	builder_free(ix->builder);
+	for (int i = 0; i < ROOMS; i++)
+		room_free(ix->rooms[i]);
 	pthread_mutex_destroy(&ix->lock);
 	pthread_cond_destroy(&ix->left);
 	free(ix->slot_sessions);

@@ -12,6 +12,18 @@ double bm25_idf(uint64_t docs, uint64_t df)
 	return log(1 + ((double)docs - (double)MIN(df, docs) + 0.5) / ((double)df + 0.5));
 }
 
+void *run_room(struct run *r, size_t bytes)
+{
+	struct room *room = r->room;
+	bytes = (bytes + 15) & ~(size_t)15;
+	if (room->size - room->used < bytes) {
+		room->missed += bytes;
+		return arena_alloc(r->scratch, bytes);
+	}
+	room->used += bytes;
+	return room->bytes + room->used - bytes;
+}
+
 struct ref_list {
 	struct ref *items;
 	size_t n, cap;
@@ -65,9 +77,9 @@ static void list_room(struct run *r, struct list *l)
 	size_t most = 0;
 	for (size_t i = 0; i < l->nrefs; i++)
 		most += l->refs[i].term.df;
-	l->docs = arena_alloc(r->scratch, (most + 1) * sizeof(*l->docs));
-	l->tf = arena_alloc(r->scratch, (most + 1) * sizeof(*l->tf));
-	l->exact = arena_alloc(r->scratch, most + 1);
+	l->docs = run_room(r, (most + 1) * sizeof(*l->docs));
+	l->tf = run_room(r, (most + 1) * sizeof(*l->tf));
+	l->exact = run_room(r, most + 1);
 }
 
 static void gather_one(const struct view *v, struct list *l, const float weights[CODE_COUNT])
@@ -129,7 +141,7 @@ static void empty_window(struct window *w, const struct view *v, struct list *l,
 /* Several forms: summed in windows of documents. */
 static void gather_forms(struct run *r, const struct view *v, struct list *l, const float weights[CODE_COUNT])
 {
-	struct postings *p = arena_alloc(r->scratch, l->nrefs * sizeof(*p));
+	struct postings *p = run_room(r, l->nrefs * sizeof(*p));
 	uint32_t *at = arena_alloc(r->scratch, l->nrefs * sizeof(*at));
 	struct window *w = arena_alloc(r->scratch, sizeof(*w));
 	for (size_t i = 0; i < l->nrefs; i++) {

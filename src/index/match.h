@@ -44,6 +44,7 @@ struct run {
 	struct snapshot *snap;
 	const struct search *in;
 	struct arena *scratch;
+	struct room *room;       /* for what is large and need not be zero */
 	struct group groups[QUERY_TERMS_MAX];
 	size_t ngroups;
 	struct list *lists;      /* [view][group] */
@@ -64,6 +65,9 @@ struct run {
 size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w, bool exact_only, struct ref **ret);
 /* Fills groups (with df and idf) and lists. */
 void match_run(struct run *r);
+
+/* Not zeroed. From the room that the index lends, or else from the scratch arena. */
+void *run_room(struct run *r, size_t bytes);
 
 static inline struct list *run_list(const struct run *r, size_t view, size_t group)
 {

@@ -1,6 +1,7 @@
 #include "index/pairs.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 
@@ -16,8 +17,8 @@ struct reader {
 
 static void reader_start(struct run *r, struct reader *rd, const struct segment *seg, const struct list *l)
 {
-	rd->forms = arena_alloc(r->scratch, (l->nrefs + 1) * sizeof(*rd->forms));
-	rd->positions = arena_alloc(r->scratch, (l->nrefs + 1) * POSITIONS_MAX * sizeof(*rd->positions));
+	rd->forms = run_room(r, (l->nrefs + 1) * sizeof(*rd->forms));
+	rd->positions = run_room(r, (l->nrefs + 1) * POSITIONS_MAX * sizeof(*rd->positions));
 	rd->n = 0;
 	for (size_t i = 0; i < l->nrefs; i++)
 		if (l->refs[i].term.has_positions)
@@ -68,7 +69,9 @@ static uint64_t *map_of(struct run *r, size_t view, uint32_t group)
 	const struct list *l = run_list(r, view, group);
 	if (*map)
 		return *map;
-	*map = ARENA_ARRAY(r->scratch, uint64_t, r->snap->views[view].seg->t.docs / 64 + 1);
+	size_t bytes = (r->snap->views[view].seg->t.docs / 64 + 1) * sizeof(**map);
+	*map = run_room(r, bytes);
+	memset(*map, 0, bytes);
 	for (uint32_t i = 0; i < l->n; i++)
 		(*map)[l->docs[i] / 64] |= (uint64_t)1 << (l->docs[i] % 64);
 	return *map;
@@ -110,8 +113,8 @@ static void find_pair(struct run *r, size_t view, size_t pair)
 	struct reader ra, rb;
 	if (most == 0)
 		return;
-	out->docs = arena_alloc(r->scratch, most * sizeof(*out->docs));
-	out->tf = arena_alloc(r->scratch, most * sizeof(*out->tf));
+	out->docs = run_room(r, most * sizeof(*out->docs));
+	out->tf = run_room(r, most * sizeof(*out->tf));
 	reader_start(r, &ra, r->snap->views[view].seg, run_list(r, view, p->a));
 	reader_start(r, &rb, r->snap->views[view].seg, run_list(r, view, p->b));
 	for (uint32_t i = 0; i < b.shorter->n; i++) {

@@ -6,29 +6,35 @@
 
 #define WINDOW 1024u
 
-/* Adds one term's share to the sessions it occurs in; tf is left zero. Returns its idf. */
-static double add_term(struct run *r, double weight, float *tf, const float *norms)
+/* One term's occurrences by session, and the sessions that have any. */
+struct session_sums {
+	float *tf;
+	uint32_t *touched, n;
+};
+
+/* Adds the term's share to the sessions it occurs in and empties the sums. Returns its idf. */
+static double add_term(struct run *r, double weight, struct session_sums *sums, const float *norms)
 {
-	const double k1 = index_weights.session_k1;
-	uint32_t df = 0;
-	for (uint32_t s = 1; s < r->snap->nslots; s++)
-		df += tf[s] > 0;
-	double idf = bm25_idf(r->snap->sessions, df);
+	const double k1 = index_weights.session_k1, idf = bm25_idf(r->snap->sessions, sums->n);
 	const float top = (float)(weight * idf * (k1 + 1));
-	for (uint32_t s = 1; s < r->snap->nslots; s++) {
-		if (tf[s] > 0)
-			r->session_scores[s] += top * tf[s] / (tf[s] + norms[s]);
-		tf[s] = 0;
+	for (uint32_t i = 0; i < sums->n; i++) {
+		uint32_t s = sums->touched[i];
+		r->session_scores[s] += top * sums->tf[s] / (sums->tf[s] + norms[s]);
+		sums->tf[s] = 0;
 	}
-	tf[0] = 0;
+	sums->n = 0;
 	return idf;
 }
 
-static void sum_list(const struct view *v, const struct list *l, float *tf)
+static void sum_list(const struct view *v, const struct list *l, struct session_sums *sums)
 {
 	const uint32_t *slots = v->seg->slots;
-	for (uint32_t i = 0; i < l->n; i++)
-		tf[slots[l->docs[i]]] += l->tf[i];
+	for (uint32_t i = 0; i < l->n; i++) {
+		uint32_t s = slots[l->docs[i]];
+		if (sums->tf[s] == 0 && s)
+			sums->touched[sums->n++] = s;
+		sums->tf[s] += s ? l->tf[i] : 0;
+	}
 }
 
 void score_sessions(struct run *r)
@@ -39,18 +45,19 @@ void score_sessions(struct run *r)
 	r->session_scores = ARENA_ARRAY(r->scratch, float, s->nslots);
 	if (s->sessions == 0)
 		return;
-	float *norms = ARENA_ARRAY(r->scratch, float, s->nslots), *tf = ARENA_ARRAY(r->scratch, float, s->nslots);
+	float *norms = ARENA_ARRAY(r->scratch, float, s->nslots);
+	struct session_sums sums = {ARENA_ARRAY(r->scratch, float, s->nslots), ARENA_ARRAY(r->scratch, uint32_t, s->nslots), 0};
 	for (uint32_t i = 0; i < s->nslots; i++)
 		norms[i] = (float)(k1 * (1 - b + b * s->session_words[i] / MAX(average, 1.0)));
 	for (size_t g = 0; g < r->ngroups; g++) {
 		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_list(r, v, g), tf);
-		r->groups[g].session_idf = add_term(r, 1, tf, norms);
+			sum_list(&s->views[v], run_list(r, v, g), &sums);
+		r->groups[g].session_idf = add_term(r, 1, &sums, norms);
 	}
 	for (size_t p = 0; p < r->npairs && index_weights.session_pair > 0; p++) {
 		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_pair_list(r, v, p), tf);
-		r->pairs[p].session_idf = add_term(r, index_weights.session_pair, tf, norms);
+			sum_list(&s->views[v], run_pair_list(r, v, p), &sums);
+		r->pairs[p].session_idf = add_term(r, index_weights.session_pair, &sums, norms);
 	}
 }
 

@@ -123,11 +123,21 @@ static void raise_least(struct collect *c)
 	c->r->least = (float)(worst / (1 + c->most_prior) * 0.9999);
 }
 
+/* Whether the session has a better document already. */
+static bool is_hopeless(const struct collect *c, const struct scored *s)
+{
+	uint32_t slot = c->r->snap->views[s->view].seg->slots[s->doc];
+	double most = (index_weights.best * s->own + s->session) * (1 + c->most_prior);
+	return c->r->ngroups && c->match == MATCH_EXACT && (slot == 0 || (c->best[slot].id && most < c->best[slot].key * 0.9999));
+}
+
 static void take_scored(void *ctx, const struct scored *s)
 {
 	struct collect *c = ctx;
 	if (s->view != c->view)
 		collect_view(c, s->view);
+	if (c->in->by_session && is_hopeless(c, s))
+		return;
 	if (!filter_passes(&c->filter, s->doc) || (c->phrases && !phrase_check_passes(c->phrases, s->doc)))
 		return;
 	struct ranked item = item_of(c, s);
@@ -211,11 +221,11 @@ static void give_terms(const struct query *q, struct arena *a, struct search_res
 	}
 }
 
-static void search_in(struct snapshot *snap, struct arena *a, const struct search *q, struct search_result *ret)
+static void search_in(struct snapshot *snap, struct room *room, struct arena *a, const struct search *q, struct search_result *ret)
 {
 	AUTO(arena_done) struct arena scratch = {0};
 	struct run *r = ARENA_NEW(&scratch, struct run);
-	*r = (struct run){.snap = snap, .in = q, .scratch = &scratch};
+	*r = (struct run){.snap = snap, .in = q, .scratch = &scratch, .room = room};
 	*ret = (struct search_result){0};
 	search_once(r, a, q, ret);
 	give_terms(q->query, a, ret);
@@ -226,7 +236,7 @@ static void search_in(struct snapshot *snap, struct arena *a, const struct searc
 	if (!again.query)
 		return;
 	struct run *second = ARENA_NEW(&scratch, struct run);
-	*second = (struct run){.snap = snap, .in = &again, .scratch = &scratch};
+	*second = (struct run){.snap = snap, .in = &again, .scratch = &scratch, .room = room};
 	*ret = (struct search_result){0};
 	search_once(second, a, &again, ret);
 	give_terms(again.query, a, ret);
@@ -239,7 +249,9 @@ int index_search(struct index *ix, struct arena *a, const struct search *q, stru
 	if (!q->query)
 		return err_set(err, ERR_INTERNAL, "a search came without a query");
 	struct snapshot *snap = snapshot_take(ix);
-	search_in(snap, a, q, ret);
+	struct room *room = room_take(ix);
+	search_in(snap, room, a, q, ret);
+	room_leave(ix, room);
 	snapshot_leave(ix, snap);
 	return 0;
 }

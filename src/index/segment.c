@@ -224,6 +224,7 @@ static struct str block_stem(const struct segment *s, uint32_t block)
 bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str stem)
 {
 	uint32_t lo = 0, hi = s->t.blocks;
+	c->stem_len = 0;
 	while (lo < hi) { /* the first block whose first stem is not below */
 		uint32_t mid = lo + (hi - lo) / 2;
 		if (bytes_compare(block_stem(s, mid), stem) < 0)
@@ -239,5 +240,6 @@ bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str
 		if (order >= 0)
 			return order == 0;
 	}
+	c->stem_len = 0;
 	return false;
 }

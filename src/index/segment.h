@@ -65,7 +65,7 @@ struct term_cursor {
 };
 void term_cursor_start(struct term_cursor *c, const struct segment *s);
 bool term_cursor_next(struct term_cursor *c);
-/* The next entry is then the first whose stem is not below `stem`. True when its stem is equal (it is then the current one). */
+/* Makes the first entry whose stem is not below `stem` the current one (stem_len 0: there is none). True when its stem is equal. */
 bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str stem);
 int key_compare(struct str stem_a, struct str word_a, struct str stem_b, struct str word_b);
 

@@ -38,6 +38,14 @@ struct snapshot {
 	uint64_t session_words_total;
 };
 
+/* Memory that searches use one after the other, so that not each of them asks the system for new pages. */
+struct room {
+	char *bytes;
+	size_t size, used, missed; /* missed: what did not fit */
+};
+#define ROOMS 2
+#define ROOM_MAX (2u << 20)
+
 struct index {
 	char *dir;
 	pthread_mutex_t lock;
@@ -45,6 +53,7 @@ struct index {
 	struct snapshot *current;
 	unsigned snapshots; /* alive */
 	uint64_t seq;
+	struct room *rooms[ROOMS]; /* those nobody uses now */
 	/* The writer's own. */
 	struct builder *builder;
 	uint64_t next_file;
@@ -54,6 +63,10 @@ struct index {
 	uint32_t *slot_table; /* slot by hash of the session, open addressing */
 	size_t slot_table_size, slot_sessions_cap;
 };
+
+struct room *room_take(struct index *ix);
+void room_leave(struct index *ix, struct room *room);
+void room_free(struct room *room);
 
 struct snapshot *snapshot_take(struct index *ix);
 void snapshot_leave(struct index *ix, struct snapshot *s);

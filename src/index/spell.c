@@ -45,24 +45,33 @@ static void consider(struct guess *best, const struct term_cursor *c, const char
 	memcpy(best->stem, c->stem, c->stem_len);
 }
 
-static bool find_guess(const struct snapshot *snap, struct str wanted, struct guess *best)
+/* Looks through the words that begin with one letter. */
+static void look_under(const struct segment *seg, char letter, struct str wanted, struct guess *best)
 {
 	char text[KEY_MAX + 1];
 	unsigned most = wanted.n >= SPELL_TWO_EDITS ? 2 : 1;
 	uint64_t letters = letters_of(wanted.p, wanted.n);
+	struct term_cursor c;
 	memcpy(text, wanted.p, wanted.n);
 	text[wanted.n] = '\0';
+	term_cursor_seek(&c, seg, (struct str){&letter, 1});
+	for (bool is_there = c.stem_len > 0 && c.stem[0] == letter; is_there; is_there = term_cursor_next(&c) && c.stem[0] == letter) {
+		if (c.word_len + most < wanted.n || c.word_len > wanted.n + most)
+			continue;
+		if ((unsigned)__builtin_popcountll(letters ^ letters_of(c.word, c.word_len)) <= 2 * most)
+			consider(best, &c, text, most);
+	}
+}
+
+/* People rarely mistype the first letter, but may swap it with the second. */
+static bool find_guess(const struct snapshot *snap, struct str wanted, struct guess *best)
+{
 	*best = (struct guess){.distance = UINT32_MAX};
 	for (size_t v = 0; v < snap->n; v++) {
-		struct term_cursor c;
-		term_cursor_start(&c, snap->views[v].seg);
-		while (term_cursor_next(&c)) {
-			if (c.word[0] == WHOLE_MARK || c.word_len + most < wanted.n || c.word_len > wanted.n + most)
-				continue;
-			if ((unsigned)__builtin_popcountll(letters ^ letters_of(c.word, c.word_len)) > 2 * most)
-				continue;
-			consider(best, &c, text, most);
-		}
+		const struct segment *seg = snap->views[v].seg;
+		look_under(seg, wanted.p[0], wanted, best);
+		if (wanted.p[1] != wanted.p[0])
+			look_under(seg, wanted.p[1], wanted, best);
 	}
 	return best->distance != UINT32_MAX;
 }
