@@ -184,39 +184,42 @@ static struct str without_plan(struct str s)
 	return s;
 }
 
-/* "Can you rename it?" is an order; what remains of it asks nothing. */
-static struct str without_polite_mark(struct str s)
+/* "I messed up the branches", "seems like the worker is done": what a person tells rather than asks. */
+#define TOLD_PENALTY 10
+
+static bool first_word_is_in(struct str s, const char *const *words, size_t n)
 {
-	static const char *const asking[] = { "what", "why", "how", "where", "when", "who", "which", "is", "are", "does", "do", "did", "was", "were", "has", "have", "isn't", "doesn't", "any", "so",
-		"quel", "quelle", "quels", "quelles", "pourquoi", "comment", "où", "quand", "est-ce", "combien", "qui", "que", "qu'est-ce" };
-	struct str rest = s, first = { 0 };
-
-	if (!s.n || s.p[s.n - 1] != '?' || !word_next(&rest, &first))
-		return s;
-	for (size_t i = 0; i < ARRAY_LEN(asking); i++)
-		if (first.n == strlen(asking[i]) && strncasecmp(first.p, asking[i], first.n) == 0)
-			return s;
-	while (s.n && (s.p[s.n - 1] == '?' || s.p[s.n - 1] == ' '))
-		s.n--;
-	return s;
-}
-
-/* "I messed up the branches", "there's feedback": what a person tells before saying what they want. */
-#define PERSON_PENALTY 9
-
-static bool tells_of_person(struct str s)
-{
-	static const char *const words[] = { "i", "we", "you", "there", "there's", "he", "she", "they", "i'm", "i've", "looking", "if", "for", "in", "when", "my", "our", "je", "j'ai", "nous", "tu", "vous", "il", "si", "quand" };
 	struct str rest = s, first = { 0 };
 
 	word_next(&rest, &first);
-	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+	for (size_t i = 0; i < n; i++)
 		if (first.n == strlen(words[i]) && strncasecmp(first.p, words[i], first.n) == 0)
 			return true;
 	return false;
 }
 
-static void add_prompt_text(struct arena *a, struct candidates *c, struct str text, int bonus)
+static const char *const asking_words[] = { "what", "why", "how", "where", "when", "who", "which", "is", "are", "does", "do", "did", "was", "were", "has", "have", "isn't", "doesn't", "any", "should",
+	"quel", "quelle", "quels", "quelles", "pourquoi", "comment", "où", "quand", "est-ce", "combien", "qui", "que", "qu'est-ce" };
+
+static bool asks_or_orders(struct str s)
+{
+	struct str rest = s, first = { 0 };
+
+	word_next(&rest, &first);
+	return word_is_order(first) || (s.n && s.p[s.n - 1] == '?') || first_word_is_in(s, asking_words, ARRAY_LEN(asking_words));
+}
+
+/* "Can you rename it?" is an order; what remains of it asks nothing. */
+static struct str without_polite_mark(struct str s)
+{
+	if (!s.n || s.p[s.n - 1] != '?' || first_word_is_in(s, asking_words, ARRAY_LEN(asking_words)))
+		return s;
+	while (s.n && (s.p[s.n - 1] == '?' || s.p[s.n - 1] == ' '))
+		s.n--;
+	return s;
+}
+
+static void add_prompt_text(struct arena *a, struct candidates *c, struct str text, int bonus, bool is_heading)
 {
 	struct str stripped = without_polite_mark(without_plan(sentence_strip_prompt(text)));
 	struct sentence s = sentence_judge(stripped);
@@ -226,7 +229,7 @@ static void add_prompt_text(struct arena *a, struct candidates *c, struct str te
 		return;
 	/* A question or an order is what a prompt is: no points off for that. */
 	s.traits &= TRAIT_LEAD_IN | TRAIT_POINTER | TRAIT_STATUS;
-	item.score = MAX(sentence_score(&s), -2) + bonus - (tells_of_person(stripped) ? PERSON_PENALTY : 0);
+	item.score = MAX(sentence_score(&s), -2) + bonus - (is_heading || asks_or_orders(stripped) ? 0 : TOLD_PENALTY);
 	item.text = arena_dup(a, stripped.p, stripped.n);
 	ARENA_PUSH(a, c->items, c->n, c->cap, item);
 }
@@ -237,7 +240,7 @@ static void add_prompt_block(struct arena *a, struct candidates *c, const struct
 	struct str rest = str_of(b->text), s;
 
 	for (unsigned i = 0; i < PROMPT_SENTENCES && sentence_next(&rest, &s); i++) {
-		add_prompt_text(a, c, s, *bonus);
+		add_prompt_text(a, c, s, *bonus, b->kind == BLOCK_HEADING && b->level < LEVEL_BOLD);
 		*bonus -= 3;
 	}
 }
@@ -279,7 +282,7 @@ void candidates_add_prompt(struct arena *a, struct candidates *c, struct str pro
 			continue;
 		}
 		if (b->kind == BLOCK_HEADING && is_plan && b->level < LEVEL_BOLD) {
-			add_prompt_text(a, c, str_of(b->text), bonus + 8);
+			add_prompt_text(a, c, str_of(b->text), bonus + 8, true);
 			if (b->level == 1)
 				break;
 		} else if (!is_plan && (b->kind == BLOCK_TEXT || b->kind == BLOCK_HEADING || b->kind == BLOCK_ITEM)) {

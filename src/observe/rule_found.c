@@ -12,7 +12,8 @@
 #include "observe/title.h"
 
 #define FINDING_MIN 220          /* bytes of an answer that rests on looking around */
-#define FINDING_UNAIDED_MIN 420  /* bytes of an answer without any tool */
+#define FINDING_ASKED_MIN 260    /* bytes of an answer to a question that means something alone */
+#define FINDING_UNAIDED_MIN 420  /* bytes of any other answer without a tool */
 #define LEAST_SCORE 3
 #define REPORT_SCORE 12          /* of a report's sentence that names it better than its task does */
 #define READS_KEPT 20
@@ -49,6 +50,13 @@ static void set_found_concepts(struct draft *d, struct str text)
 		draft_concept(d, "gotcha");
 }
 
+static size_t finding_min(struct turn_view *v)
+{
+	if (v->tools)
+		return FINDING_MIN;
+	return v->prompt && title_from_prompt(v->a, str_of(v->prompt->text)) ? FINDING_ASKED_MIN : FINDING_UNAIDED_MIN;
+}
+
 void rule_finding(struct turn_view *v, const struct rule *rule, struct rules_output *out)
 {
 	struct candidates *titles;
@@ -56,10 +64,10 @@ void rule_finding(struct turn_view *v, const struct rule *rule, struct rules_out
 	struct draft d;
 	char *body;
 
-	if (v->nmodified || v->ncommits || !v->reply)
+	if (turn_did_work(v) || !v->reply)
 		return;
 	body = narrative(v, &v->blocks, 0, v->blocks.n, BODY_MAX);
-	if (!body || strlen(body) < (v->tools ? FINDING_MIN : FINDING_UNAIDED_MIN))
+	if (!body || strlen(body) < finding_min(v))
 		return;
 	titles = turn_titles(v, false);
 	title = candidates_take(v->a, titles, LEAST_SCORE, v->given, v->ngiven);

@@ -68,7 +68,7 @@ static void set_parts(struct draft *d)
 {
 	struct turn_view *v = d->v;
 	const struct blocks *b = &v->blocks;
-	bool did = v->nmodified || v->ncommits;
+	bool did = turn_did_work(v);
 	char *account = narrative(v, b, 0, b->n, did ? PART_MAX : ANSWER_MAX);
 	char *done = section_text(v->a, b, SECTION_DONE, PART_MAX);
 
@@ -106,7 +106,7 @@ void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_out
 	if (!title && v->ngiven)
 		title = title_with_file(v, v->given[0]);
 	if (!title && v->request && strlen(v->request) >= REQUEST_TITLE_MIN)
-		title = title_finish(v->a, str_of(v->request));
+		title = title_finish(v->a, sentence_strip_prompt(str_of(v->request)));
 	if (!title)
 		return;
 	draft_begin(&d, v, rule, "main", KIND_SUMMARY);

@@ -14,7 +14,7 @@
 #define PIECES_MAX 4
 #define PIECE_MIN 80          /* bytes of narrative that make a numbered part a piece of its own */
 #define LEAST_SCORE 2
-#define POOR_SCORE (-5)       /* of a sentence that is better than none beside the names of the files */
+#define POOR_SCORE (-12)      /* of a sentence that is better than none beside the names of the files */
 #define READS_KEPT 6
 
 /* ---- what kind of work ---- */
@@ -293,8 +293,13 @@ static void work_of_turn(struct turn_view *v, const struct rule *rule, struct ru
 		const char *files = title_of_files(v);
 
 		title = candidates_take(v->a, titles, POOR_SCORE, v->given, v->ngiven);
-		title = title ? title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", files, title))) : files;
+		if (title && *files)
+			title = title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", files, title)));
+		else if (!title)
+			title = *files ? files : title_finish(v->a, str_of(v->request));
 	}
+	if (!title || !*title)
+		return;
 	draft_title(&d, title);
 	d.m.commit = c ? c->hash : NULL;
 	draft_body(&d, &v->blocks, 0, v->blocks.n);
@@ -326,7 +331,7 @@ void rule_work(struct turn_view *v, const struct rule *rule, struct rules_output
 {
 	size_t starts[PIECES_MAX + 1], parts, made = 0;
 
-	if (!v->nmodified && !v->ncommits)
+	if (!turn_did_work(v))
 		return;
 	if (v->ncommits >= 2 && distinct_commits(v) == v->ncommits && v->ncommits <= PIECES_MAX) {
 		for (size_t i = 0; i < v->ncommits; i++)

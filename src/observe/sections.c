@@ -68,7 +68,7 @@ static enum section find_section(const char *heading, size_t room)
 	for (size_t i = 0; i < ARRAY_LEN(heading_words); i++) {
 		const char *at = strstr(folded, heading_words[i].words);
 
-		if (at && stands_at_word(folded, at) && (room == WORDS_ANY || n <= strlen(heading_words[i].words) + room))
+		if (at && stands_at_word(folded, at) && n - strlen(heading_words[i].words) <= (heading_words[i].section == SECTION_FILES ? LEAD_ROOM : room))
 			return heading_words[i].section;
 	}
 	return SECTION_NONE;

@@ -54,6 +54,7 @@ bool title_is_like(const char *a, const char *b);
 bool word_is_generic(struct str word);   /* stop words, and the vocabulary of reports: done, summary, tests, pass … */
 bool word_is_pointer(struct str word);   /* it, this, that, cela … */
 bool word_is_deed(struct str word);      /* fixed, added, corrigé … */
+bool word_is_order(struct str word);     /* fix, add, rename, corrige … */
 bool word_is_name(struct str word);      /* an identifier, path, number with unit, flag, CamelCase */
 /* The next word of *rest: letters, digits and the signs inside of names. */
 bool word_next(struct str *rest, struct str *ret);

@@ -296,6 +296,7 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order)
 	c.key = arena_dup(v->a, front.p, strip_back(front).n);
 	c.text = one_line(v->a, strip_shown(front), COMMAND_TEXT_MAX);
 	c.is_telling = !only_looks(front);
+	c.moves_files = starts_word(front, "git mv") || starts_word(front, "git rm") || starts_word(front, "mv") || starts_word(front, "git revert") || starts_word(front, "git cherry-pick");
 	c.is_check = c.is_telling && checks_work(str_of(c.key));
 	c.failed = e->status == STATUS_FAILED || e->exit_code > 0;
 	if (e->output && c.is_check && !c.failed && output_tells_failure(look_window(e->output)))
@@ -305,6 +306,14 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order)
 	if (strstr(command, "git ") && strstr(command, "commit") && e->output)
 		add_commits(v, e, order, command);
 	ARENA_PUSH(v->a, v->commands, v->ncommands, v->commands_cap, c);
+}
+
+bool turn_did_work(const struct turn_view *v)
+{
+	for (size_t i = 0; i < v->ncommands; i++)
+		if (v->commands[i].moves_files && !v->commands[i].failed)
+			return true;
+	return v->nmodified || v->ncommits;
 }
 
 static bool edited_between(const struct turn_view *v, size_t from, size_t to)

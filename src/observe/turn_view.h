@@ -29,6 +29,7 @@ struct command {
 	const char *key;    /* what makes two runs the same command */
 	const char *error;  /* first line that tells the failure; NULL when it did not fail */
 	bool failed, is_check, is_telling; /* is_telling: worth keeping (builds, tests, commits), not a look around */
+	bool moves_files;   /* git mv, git rm, mv, rm: work without an edit */
 };
 
 struct commit {
@@ -90,6 +91,8 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order);
 void turn_repairs_find(struct turn_view *v);
 /* turn_choices.c */
 void turn_choice_add(struct turn_view *v, const struct event *e);
+/* Were files changed, moved or committed? */
+bool turn_did_work(const struct turn_view *v);
 /* Text on one line, at most max bytes, cut at a word. */
 char *one_line(struct arena *a, struct str text, size_t max);
 bool name_is_any(const char *name, const char *const *names, size_t n);

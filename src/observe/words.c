@@ -113,6 +113,41 @@ static const char *const deeds[] = {
 	"vérifié", "wired", "wrote", "écrit", "étendu",
 };
 
+/* Orders, as requests begin with them. */
+static const char *const orders[] = {
+	"abort", "add", "address", "adjust", "adopt", "ajoute", "ajouter", "align", "allow", "améliore",
+	"améliorer", "analyse", "analyser", "analyze", "apply", "ask", "assign", "benchmark", "build", "bump",
+	"bundle", "cache", "call", "cancel", "capture", "catch", "change", "changer", "check", "cherche",
+	"chercher", "clarify", "clean", "close", "collect", "combine", "commit", "compare", "compile",
+	"complete", "configure", "connect", "consider", "consolidate", "continue", "convert", "corrige",
+	"corriger", "count", "cover", "create", "crée", "créer", "cut", "debug", "decrease", "dedupe",
+	"deduplicate", "delete", "deploy", "deprecate", "describe", "design", "detect", "determine",
+	"disable", "display", "do", "document", "documente", "documenter", "double", "draft", "drop",
+	"déplace", "déplacer", "enable", "enlever", "enlève", "ensure", "evaluate", "examine", "explain",
+	"explique", "expliquer", "export", "expose", "extend", "extract", "faire", "fais", "figure", "file",
+	"filter", "find", "finish", "fix", "format", "fusionne", "fusionner", "gather", "generate", "get",
+	"give", "go", "grep", "group", "génère", "générer", "handle", "help", "hide", "highlight", "hook",
+	"identify", "ignore", "ignorer", "implement", "implémente", "implémenter", "import", "improve",
+	"increase", "initialise", "initialize", "inject", "inline", "inspect", "install", "installe",
+	"installer", "integrate", "investigate", "invoke", "keep", "kill", "label", "lance", "lancer",
+	"limit", "link", "lint", "list", "load", "log", "look", "lower", "make", "mark", "measure", "mention",
+	"merge", "mets", "mettre", "migrate", "mock", "modifie", "modifier", "monitor", "montre", "montrer",
+	"move", "nettoie", "nettoyer", "note", "open", "optimise", "optimize", "package", "parse", "pass",
+	"plan", "point", "polish", "port", "prepare", "prevent", "print", "profile", "propose", "publish",
+	"push", "put", "raise", "read", "rebase", "recheck", "record", "redo", "reduce", "refactor",
+	"refactorise", "refactoriser", "regarde", "regarder", "release", "remove", "remplace", "remplacer",
+	"rename", "render", "rendre", "rends", "renomme", "renommer", "reorganize", "repeat", "replace",
+	"reproduce", "rerun", "research", "resolve", "restore", "restructure", "retire", "retirer", "retry",
+	"return", "revert", "review", "rework", "rewrite", "run", "résume", "résumer", "save", "scaffold",
+	"schedule", "search", "set", "setup", "ship", "show", "simplifie", "simplifier", "simplify", "skip",
+	"sort", "spawn", "split", "start", "stop", "store", "suggest", "summarise", "summarize", "support",
+	"supprime", "supprimer", "switch", "sync", "sépare", "séparer", "tag", "tell", "test", "teste",
+	"tester", "throw", "tidy", "trace", "traduire", "traduis", "translate", "trigger", "triple", "trouve",
+	"trouver", "try", "tune", "turn", "tweak", "undo", "unify", "unwrap", "update", "upgrade", "use",
+	"utilise", "utiliser", "validate", "verify", "vérifie", "vérifier", "wait", "watch", "wire", "work",
+	"wrap", "write", "écrire", "écris",
+};
+
 static bool stands_in(const char *const *table, size_t n, const char *word)
 {
 	size_t low = 0, high = n;
@@ -163,6 +198,11 @@ bool word_is_pointer(struct str word)
 bool word_is_deed(struct str word)
 {
 	return is_in(deeds, ARRAY_LEN(deeds), word);
+}
+
+bool word_is_order(struct str word)
+{
+	return is_in(orders, ARRAY_LEN(orders), word);
 }
 
 /* Signs that stand inside of names: "a-b", "x.y", "src/a.c", "it's", "foo_bar", "a::b", "@x/y", "--flag". */
