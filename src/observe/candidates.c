@@ -223,7 +223,7 @@ static void add_prompt_text(struct arena *a, struct candidates *c, struct str te
 {
 	struct str stripped = without_polite_mark(without_plan(sentence_strip_prompt(text)));
 	struct sentence s = sentence_judge(stripped);
-	struct candidate item = { 0 };
+	struct candidate item = { .is_request = true };
 
 	if (!prompt_sentence_is_telling(&s) || strchr("=[{<|>\"#*~+", text.p[0]))
 		return;
@@ -313,7 +313,7 @@ char *candidates_take(struct arena *a, struct candidates *c, int least, const ch
 		if (!best)
 			return NULL;
 		best->is_taken = true;
-		title = title_finish(a, str_of(best->text));
+		title = best->is_request ? title_finish_request(a, str_of(best->text)) : title_finish(a, str_of(best->text));
 		if (!is_like_any(title, given, ngiven))
 			return title;
 	}

@@ -15,7 +15,9 @@
 struct candidate {
 	const char *text; /* one line, stripped, with back quotes */
 	int score;
-	bool is_taken, is_detail; /* is_detail: one item of several */
+	bool is_taken;
+	bool is_detail;   /* one item of several */
+	bool is_request;  /* a person's words */
 };
 
 struct candidates {

@@ -187,7 +187,8 @@ static bool section_is_told(int section)
 	return section != SECTION_CHECK && section != SECTION_NEXT && section != SECTION_FILES && section != SECTION_USAGE;
 }
 
-static void tell_sentences(struct buf *out, const char *text, size_t max)
+/* `has_list`: what a sentence with a colon leads into is told too. */
+static void tell_sentences(struct buf *out, const char *text, size_t max, bool has_list)
 {
 	struct str rest = str_of(text), s;
 	size_t start = out->len;
@@ -197,7 +198,7 @@ static void tell_sentences(struct buf *out, const char *text, size_t max)
 
 		if (!judged.text.n || judged.traits & (TRAIT_INTENT | TRAIT_QUESTION) || (judged.names + judged.words < 2 && judged.length < 60))
 			continue;
-		if (judged.traits & TRAIT_LEAD_IN && judged.names + judged.words < 3)
+		if (judged.traits & TRAIT_LEAD_IN && (!has_list || judged.names + judged.words < 3))
 			continue;
 		if (out->len + judged.text.n + 2 > max)
 			return;
@@ -234,8 +235,10 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 		const struct block *b = &blocks->items[i];
 		size_t before = out.len;
 
-		if (!section_is_told(b->section) || b->kind == BLOCK_CODE || b->kind == BLOCK_TABLE || (b->kind == BLOCK_ITEM && t->without_items))
+		if (!section_is_told(b->section) || b->kind == BLOCK_CODE || b->kind == BLOCK_TABLE || (b->kind == BLOCK_ITEM && t->without_items)) {
+			heading = NULL;
 			continue;
+		}
 		if (b->kind == BLOCK_HEADING) {
 			heading = heading_tells(b) ? b : NULL;
 			continue;
@@ -249,7 +252,7 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 		if (b->kind == BLOCK_ITEM)
 			buf_str(&out, "- ");
 		n = out.len;
-		tell_sentences(&out, b->text, max);
+		tell_sentences(&out, b->text, max, !t->without_items && i + 1 < to && i + 1 < blocks->n && blocks->items[i + 1].kind == BLOCK_ITEM);
 		if (out.len == n)
 			buf_cut(&out, before);
 	}

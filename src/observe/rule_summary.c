@@ -87,6 +87,11 @@ static void set_parts(struct draft *d)
 /* Nothing but the one observation names this turn: the file it is about makes the difference. */
 static const char *title_with_file(struct turn_view *v, const char *title)
 {
+	/* It has files in front already: without them it is another. */
+	const char *colon = strstr(title, ": ");
+
+	if (colon && v->nfiles && memchr(title, '.', (size_t)(colon - title)) && !memchr(title, '`', (size_t)(colon - title)))
+		return strlen(colon + 2) >= REQUEST_TITLE_MIN ? title_finish(v->a, str_of(colon + 2)) : NULL;
 	for (size_t i = 0; i < v->nfiles; i++)
 		if ((v->files[i].is_modified || !v->nmodified) && !strstr(title, base_name(v->files[i].path)))
 			return title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", base_name(v->files[i].path), title)));
@@ -106,7 +111,7 @@ void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_out
 	if (!title && v->ngiven)
 		title = title_with_file(v, v->given[0]);
 	if (!title && v->request && strlen(v->request) >= REQUEST_TITLE_MIN)
-		title = title_finish(v->a, sentence_strip_prompt(str_of(v->request)));
+		title = title_finish_request(v->a, sentence_strip_prompt(str_of(v->request)));
 	if (!title)
 		return;
 	draft_begin(&d, v, rule, "main", KIND_SUMMARY);

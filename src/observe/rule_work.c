@@ -125,6 +125,8 @@ static const char *title_of_files(struct turn_view *v)
 		if (!v->files[i].is_modified)
 			continue;
 		slash = strrchr(v->files[i].path, '/');
+		if (n && strstr(buf_cstr(&out), slash ? slash + 1 : v->files[i].path))
+			continue;
 		buf_printf(&out, "%s%s", n ? ", " : "", slash ? slash + 1 : v->files[i].path);
 		n++;
 	}

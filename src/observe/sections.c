@@ -37,7 +37,7 @@ static const struct {
 } cue_words[] = {
 	{ "root cause", SECTION_CAUSE }, { "because", SECTION_CAUSE }, { "caused by", SECTION_CAUSE }, { "due to", SECTION_CAUSE }, { "turns out", SECTION_CAUSE }, { "the issue was", SECTION_CAUSE }, { "the issue is", SECTION_CAUSE },
 	{ "the problem was", SECTION_CAUSE }, { "the problem is", SECTION_CAUSE }, { "the bug was", SECTION_CAUSE }, { "the reason", SECTION_CAUSE }, { "parce que", SECTION_CAUSE }, { "à cause de", SECTION_CAUSE }, { "venait de", SECTION_CAUSE }, { "vient de ce que", SECTION_CAUSE }, { "le problème", SECTION_CAUSE },
-	{ "next step", SECTION_NEXT }, { "remaining", SECTION_NEXT }, { "still need", SECTION_NEXT }, { "not yet", SECTION_NEXT }, { "left to do", SECTION_NEXT }, { "todo", SECTION_NEXT }, { "follow-up", SECTION_NEXT }, { "want me to", SECTION_NEXT }, { "would you like", SECTION_NEXT }, { "should i ", SECTION_NEXT }, { "shall i ", SECTION_NEXT }, { "il reste", SECTION_NEXT }, { "prochaine étape", SECTION_NEXT }, { "veux-tu", SECTION_NEXT }, { "voulez-vous", SECTION_NEXT }, { "souhaitez-vous", SECTION_NEXT },
+	{ "next step", SECTION_NEXT }, { "still need", SECTION_NEXT }, { "not yet", SECTION_NEXT }, { "left to do", SECTION_NEXT }, { "remains to", SECTION_NEXT }, { "want me to", SECTION_NEXT }, { "would you like", SECTION_NEXT }, { "should i ", SECTION_NEXT }, { "shall i ", SECTION_NEXT }, { "il reste", SECTION_NEXT }, { "prochaine étape", SECTION_NEXT }, { "veux-tu", SECTION_NEXT }, { "voulez-vous", SECTION_NEXT }, { "souhaitez-vous", SECTION_NEXT },
 	{ "note that", SECTION_NOTES }, { "note:", SECTION_NOTES }, { "keep in mind", SECTION_NOTES }, { "caveat", SECTION_NOTES }, { "be aware", SECTION_NOTES }, { "beware", SECTION_NOTES }, { "attention", SECTION_NOTES }, { "à noter", SECTION_NOTES },
 	{ "decided to", SECTION_DECISION }, { "i chose", SECTION_DECISION }, { "we chose", SECTION_DECISION }, { "went with", SECTION_DECISION }, { "opted for", SECTION_DECISION }, { "opted to", SECTION_DECISION }, { "rather than", SECTION_DECISION }, { "instead of", SECTION_DECISION }, { "trade-off", SECTION_DECISION }, { "j'ai choisi", SECTION_DECISION }, { "plutôt que", SECTION_DECISION }, { "au lieu de", SECTION_DECISION }, { "décidé de", SECTION_DECISION },
 };
@@ -112,13 +112,15 @@ void sections_mark(struct blocks *blocks)
 	}
 }
 
-/* Adds whole sentences as long as they fit; at least one, cut. */
-static void add_sentences(struct buf *out, const char *text, size_t max)
+/* Adds whole sentences as long as they fit, but for those with a dropped trait; at least one, cut. */
+static void add_sentences(struct buf *out, const char *text, size_t max, unsigned dropped)
 {
 	struct str rest = str_of(text), s;
 	bool is_first = true;
 
 	while (sentence_next(&rest, &s)) {
+		if (sentence_judge(s).traits & dropped)
+			continue;
 		if (out->len + s.n + 1 > max) {
 			if (is_first && out->len + 40 < max) {
 				buf_add(out, s.p, utf8_cut(s.p, s.n, max - out->len - 4));
@@ -163,7 +165,7 @@ char *section_text(struct arena *a, const struct blocks *blocks, enum section se
 			buf_char(&out, '\n');
 		if (b->kind == BLOCK_ITEM)
 			buf_str(&out, "- ");
-		add_sentences(&out, b->text, max);
+		add_sentences(&out, b->text, max, section == SECTION_NEXT ? 0 : TRAIT_QUESTION | TRAIT_INTENT);
 	}
 	return finish(a, &out);
 }

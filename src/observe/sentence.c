@@ -89,7 +89,7 @@ static const char *const reply_starts[] = {
 	"fixed!", "fixed.", "fixed -", "fixed —", "updated.", "implemented.", "change:", "changes:", "changed:", "but", "and", "now", "absolutely!", "absolutely.", "good question!", "good question.", "great question!",
 	"great question.", "good point.", "good point!", "good catch!", "good catch.", "good catch -", "good catch —", "good thinking.", "you're right!", "you're right.",
 	"you're right to~", "you're right that", "you're right,", "you're right:", "you were right,", "got it -", "got it —", "confirmed:", "confirmed.", "confirmed,", "found it:", "found it.", "the practical answer is:", "you're right -", "you're right —", "you're absolutely right!", "you're absolutely right.", "you're absolutely right,", "you're correct.", "you are right.",
-	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "quick answer up front:", "quick answer:", "short version:", "absolutely —", "absolutely -", "absolutely,", "one caveat:", "one note:", "notable:", "q:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
+	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "quick answer up front:", "quick answer:", "short version:", "absolutely —", "absolutely -", "absolutely,", "one caveat:", "reason:", "the short answer:", "one note:", "notable:", "q:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
 	"to summarize:", "overall,", "basically,", "essentially,", "additionally,", "also,", "however,", "finally,", "specifically,", "note:", "now,", "so,", "so", "then,",
 	"i've successfully", "i have successfully", "we've successfully", "i successfully", "successfully", "i've now", "i have now", "i've also", "i also", "i have also", "i've just", "i just", "i've",
 	"i have", "we've", "we have", "i can see that", "i can see", "i see that", "i found that", "i noticed that", "i confirmed that", "i verified that",
@@ -445,12 +445,12 @@ static bool has_open_parenthesis(struct str s)
 	return depth > 0;
 }
 
-static char *cut_title(struct arena *a, struct str s)
+static char *cut_title(struct arena *a, struct str s, bool at_clauses)
 {
-	size_t max = grapheme_cut(s, TITLE_MAX - 1), at = clause_cut(s, max);
-	struct str cut;
+	size_t max = grapheme_cut(s, TITLE_MAX - 1), at = at_clauses ? clause_cut(s, max) : 0;
+	struct str cut = trim_end((struct str){ s.p, at });
 
-	if (at)
+	if (at && drop_dangling(cut).n == cut.n)
 		return arena_dup(a, s.p, trim_end((struct str){ s.p, at }).n);
 	cut = (struct str){ s.p, max };
 	while (cut.n > max / 2 && s.p[cut.n] != ' ')
@@ -484,7 +484,7 @@ static void raise_first(char *title, struct str original)
 		title[0] = (char)toupper((unsigned char)title[0]);
 }
 
-char *title_finish(struct arena *a, struct str s)
+static char *finish(struct arena *a, struct str s, bool at_clauses)
 {
 	struct str original = trim_end(s);
 	char *plain = arena_alloc(a, original.n + 1), *ret;
@@ -497,11 +497,21 @@ char *title_finish(struct arena *a, struct str s)
 	while (s.n > 1 && (s.p[0] == '"' || s.p[0] == '(') && !memchr(s.p + 1, s.p[0] == '"' ? '"' : ')', s.n - 1))
 		s.p++, s.n--;
 	if (grapheme_cut(s, TITLE_MAX) < s.n)
-		ret = cut_title(a, s);
+		ret = cut_title(a, s, at_clauses);
 	else
 		ret = arena_dup(a, s.p, s.n);
 	raise_first(ret, original);
 	return ret;
+}
+
+char *title_finish(struct arena *a, struct str s)
+{
+	return finish(a, s, true);
+}
+
+char *title_finish_request(struct arena *a, struct str s)
+{
+	return finish(a, s, false);
 }
 
 #define TELLING_MAX 24

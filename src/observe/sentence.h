@@ -47,6 +47,8 @@ int sentence_score(const struct sentence *s);
 
 /* Without back quotes, closing signs and colon, first letter large, at most TITLE_MAX characters cut at a clause or word. */
 char *title_finish(struct arena *a, struct str s);
+/* The same for what a person wrote, whose commas separate nothing: cut at words. */
+char *title_finish_request(struct arena *a, struct str s);
 /* Do two titles say the same? By their telling words. */
 bool title_is_like(const char *a, const char *b);
 

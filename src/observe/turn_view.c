@@ -72,6 +72,18 @@ static bool is_scratch(const char *path)
 	return false;
 }
 
+/* In a linked worktree the same file has another path: what follows the worktree's folder is its name in the project. */
+static const char *below_worktree(const char *path)
+{
+	const char *at = strstr(path, "worktrees/"), *slash;
+	bool is_hidden = at && ((at > path && at[-1] == '.') || (at >= path + 8 && memcmp(at - 8, ".claude/", 8) == 0));
+
+	if (!at || !(path[0] == '/' || is_hidden))
+		return path;
+	slash = strchr(at + sizeof("worktrees/") - 1, '/');
+	return slash && slash[1] ? slash + 1 : path;
+}
+
 static const char *shown_path(const struct turn_view *v, const struct event *e, const char *path)
 {
 	const char *roots[] = { v->in->project ? v->in->project->root : NULL, e->cwd, v->in->session ? v->in->session->cwd : NULL };
@@ -80,9 +92,9 @@ static const char *shown_path(const struct turn_view *v, const struct event *e, 
 		const char *below = roots[i] && roots[i][0] && strcmp(roots[i], "/") != 0 ? path_below(roots[i], path) : NULL;
 
 		if (below && *below)
-			return below;
+			return below_worktree(below);
 	}
-	return path;
+	return below_worktree(path);
 }
 
 static struct touched_file *file_find(struct turn_view *v, const char *path)
