@@ -1,6 +1,7 @@
 /*
- * Times the builtin embedder, one thread, CPU time, best of RUNS: milliseconds per text of 16, 64, 128 and 200 tokens by each kind of loop
- * that this processor can run, texts at a time, the tokeniser, a scan of vectors, and the memory it took. bench/embed builds and runs it.
+ * Times the builtin embedder, one thread, CPU time, best of RUNS: milliseconds per text of 16, 64,
+ * 128 and 200 tokens by each kind of loop that this processor can run, texts at a time, the
+ * tokeniser, a scan of vectors, and the memory it took. bench/embed builds and runs it.
  * usage: bench_embed MODEL-FILE
  */
 #include <stdio.h>
@@ -20,13 +21,18 @@
 
 static const size_t lengths[] = { 16, 64, 128, 200 };
 
-static const char sample[] =
-	"The parser test was flaky because the connection pool handed out a socket that the server had already closed; "
-	"retrying once on a reset made it pass. Nous avons décidé de garder le cache en mémoire et de vider les clés après "
-	"une heure. In src/net/pool.c the function pool_take() now checks the age of an idle connection before use, and the "
-	"limit is read from settings (pool.max_idle_ms, default 30000). Die Tests laufen jetzt auch ohne Netz. What is left: "
-	"document the setting, and count how often a connection is dropped for its age. The migration to the new schema was "
-	"run on a copy of the database first; it took four minutes and the indexes were rebuilt afterwards. ";
+static const char sample[] = "The parser test was flaky because the connection pool handed out a "
+			     "socket that the server had already closed; "
+			     "retrying once on a reset made it pass. Nous avons décidé de garder "
+			     "le cache en mémoire et de vider les clés après "
+			     "une heure. In src/net/pool.c the function pool_take() now checks the "
+			     "age of an idle connection before use, and the "
+			     "limit is read from settings (pool.max_idle_ms, default 30000). Die "
+			     "Tests laufen jetzt auch ohne Netz. What is left: "
+			     "document the setting, and count how often a connection is dropped "
+			     "for its age. The migration to the new schema was "
+			     "run on a copy of the database first; it took four minutes and the "
+			     "indexes were rebuilt afterwards. ";
 
 static double seconds(void)
 {
@@ -56,7 +62,8 @@ static void print_memory(const char *when)
 		memory_mb("VmRSS"), memory_mb("RssFile"), memory_mb("RssAnon"));
 }
 
-static double best_ms(const struct model *m, const struct kernel *k, const struct sequence *s, size_t n)
+static double best_ms(
+	const struct model *m, const struct kernel *k, const struct sequence *s, size_t n)
 {
 	static float out[USE_BATCH_TEXTS][MODEL_DIMS];
 	int runs = k == &kernel_plain ? PLAIN_RUNS : RUNS;
@@ -89,7 +96,8 @@ static void bench_kernel(const struct model *m, const struct kernel *k, const ui
 static void bench_scan(struct embedder *e)
 {
 	int8_t *at = mem_alloc((size_t)SCAN_VECTORS * VECTOR_DIMS), query[VECTOR_DIMS];
-	float *scales = mem_alloc(SCAN_VECTORS * sizeof(*scales)), scale, mean[VECTOR_DIMS] = { 0.01f };
+	float *scales = mem_alloc(SCAN_VECTORS * sizeof(*scales)), scale,
+	      mean[VECTOR_DIMS] = { 0.01f };
 	struct vector_set set = { .at = at, .scales = scales, .n = SCAN_VECTORS };
 	struct vector_hit hits[SCAN_BEST];
 	struct vector_query q;

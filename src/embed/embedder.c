@@ -1,6 +1,6 @@
 /*
- * The door of the room: batches sequences for the forward pass, and cuts long texts. Where to cut is
- * decided on tokens, so that a piece is full but never above its ceiling.
+ * The door of the room: batches sequences for the forward pass, and cuts long texts. Where to cut
+ * is decided on tokens, so that a piece is full but never above its ceiling.
  */
 #include "embed/embedder.h"
 
@@ -14,9 +14,10 @@
 #include "embed/tokenise.h"
 #include "embed/use.h"
 
-#define MARKS 2           /* begin and end */
-#define MAX_PIECES 65536  /* 10 MB of text or more */
-#define REST_TOKENS 1024  /* after so many the table's pages are given back: what stays mapped is bounded */
+#define MARKS 2          /* begin and end */
+#define MAX_PIECES 65536 /* 10 MB of text or more */
+#define REST_TOKENS \
+	1024 /* after so many the table's pages are given back: what stays mapped is bounded */
 
 _Static_assert(EMBED_TEXT_TOKENS <= USE_BATCH_TOKENS && EMBED_PIECE_TOKENS <= USE_BATCH_TOKENS,
 	"a text must fit into a batch");
@@ -93,8 +94,8 @@ static size_t batch_size(const struct sequence *s, size_t n, size_t *ret_tokens)
 	return count;
 }
 
-static void embed_sequences(struct embedder *e, const struct sequence *s, size_t n,
-	int8_t *vectors, float *scales)
+static void embed_sequences(
+	struct embedder *e, const struct sequence *s, size_t n, int8_t *vectors, float *scales)
 {
 	float made[USE_BATCH_TEXTS][MODEL_DIMS];
 	size_t tokens;
@@ -121,7 +122,8 @@ static const uint32_t *mark(struct arena *a, const struct token *tokens, size_t 
 	return ids;
 }
 
-void embed_texts(struct embedder *e, const struct str *texts, size_t n, int8_t *vectors, float *scales)
+void embed_texts(
+	struct embedder *e, const struct str *texts, size_t n, int8_t *vectors, float *scales)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 
@@ -134,7 +136,8 @@ void embed_texts(struct embedder *e, const struct str *texts, size_t n, int8_t *
 			struct token *tokens;
 			size_t ntokens;
 
-			tokenise(&e->model, &a, texts[i + j], EMBED_TEXT_TOKENS - MARKS, &tokens, &ntokens);
+			tokenise(&e->model, &a, texts[i + j], EMBED_TEXT_TOKENS - MARKS, &tokens,
+				&ntokens);
 			ntokens = MIN(ntokens, EMBED_TEXT_TOKENS - MARKS);
 			s[j] = (struct sequence){ mark(&a, tokens, ntokens), ntokens + MARKS };
 		}

@@ -8,17 +8,19 @@
 #include "embed/model.h"
 
 /*
- * The loops that take the time, once in plain C and once for each kind of processor that has something better; chosen when
- * first asked for. All give the same numbers to the bit: products are summed as integers, and what is done in floating point is done in
- * the same order everywhere. Pure; any thread.
+ * The loops that take the time, once in plain C and once for each kind of processor that has
+ * something better; chosen when first asked for. All give the same numbers to the bit: products are
+ * summed as integers, and what is done in floating point is done in the same order everywhere.
+ * Pure; any thread.
  */
 
 #define SQUEEZE_ZERO 64 /* the byte that stands for 0 */
 #define SQUEEZE_TOP 63  /* steps above and below it */
 
 /*
- * out[r][c] = sum over the layer's taps t and inputs i of number(r, t, i) * weight(t, i, c), without bias, where
- * number(r, t, i) = scale[r + t * step_rows] * input[r * stride + t * step + i] + shift[r + t * step_rows].
+ * out[r][c] = sum over the layer's taps t and inputs i of number(r, t, i) * weight(t, i, c), without
+ * bias, where s = r + t * step_rows and
+ * number(r, t, i) = scale[s] * input[r * stride + t * step + i] + shift[s].
  * Bytes of input are at most 127.
  */
 struct product {
@@ -46,7 +48,10 @@ struct kernel {
 	/* sum += layer norm of (scale * row + shift, x), over MODEL_FEATURES numbers. */
 	void (*add_features)(float *sum, const uint8_t *row, const float scale_shift[2],
 		const float *x, const float *const norm[2]);
-	/* The sums of products of two int8 arrays, and of an int8 array with two int16 ones of numbers up to 8191; n is a multiple of 32, at most MODEL_DIMS. */
+	/*
+	 * The sums of products of two int8 arrays, and of an int8 array with two int16 ones of numbers up
+	 * to 8191; n is a multiple of 32, at most MODEL_DIMS.
+	 */
 	int32_t (*dot)(const int8_t *a, const int8_t *b, size_t n);
 	void (*dot_two)(const int8_t *a, const int16_t *b, const int16_t *c, int32_t ret[2]);
 };

@@ -1,8 +1,8 @@
 /*
  * The loops over floating point numbers, written with the compiler's own vectors of eight and
- * compiled once for each kind of processor: the including file defines KERNEL(name), which makes the
- * name, and KERNEL_TARGET. Eight lanes are summed separately and then in one fixed order, and no
- * target has fused multiply-add, so that every kind of processor gives the same bits.
+ * compiled once for each kind of processor: the including file defines KERNEL(name), which makes
+ * the name, and KERNEL_TARGET. Eight lanes are summed separately and then in one fixed order, and
+ * no target has fused multiply-add, so that every kind of processor gives the same bits.
  */
 
 typedef float f8 __attribute__((vector_size(32), aligned(4), may_alias));
@@ -13,7 +13,8 @@ typedef uint8_t b32 __attribute__((vector_size(32), aligned(1), may_alias));
 #define LANES 8
 #define AT(type, p) (*(const type *)(const void *)(p))
 #define PUT(type, p) (*(type *)(void *)(p))
-#define LANE_SUM(v) ((((v)[0] + (v)[4]) + ((v)[2] + (v)[6])) + (((v)[1] + (v)[5]) + ((v)[3] + (v)[7])))
+#define LANE_SUM(v) \
+	((((v)[0] + (v)[4]) + ((v)[2] + (v)[6])) + (((v)[1] + (v)[5]) + ((v)[3] + (v)[7])))
 #define NORM_EPSILON 1e-12f
 /* Adding it leaves the nearest integer to x in the low bits of the sum, for |x| below 2^22. */
 #define ROUND_MAGIC 12582912.0f
@@ -52,8 +53,8 @@ KERNEL_TARGET static void KERNEL(norm_wide)(float *x, const float *bias, const f
 	}
 	factor = 1 / sqrtf(LANE_SUM(squares) / MODEL_WIDE + NORM_EPSILON);
 	for (size_t i = 0; i < MODEL_WIDE; i += LANES)
-		PUT(f8, x + i) = (AT(f8, x + i) - mean) * factor * AT(f8, norm[0] + i) +
-			AT(f8, norm[1] + i);
+		PUT(f8, x + i) =
+			(AT(f8, x + i) - mean) * factor * AT(f8, norm[0] + i) + AT(f8, norm[1] + i);
 }
 
 KERNEL_TARGET static void KERNEL(bend)(float *x, const float *y, const float *bias)
@@ -98,8 +99,9 @@ KERNEL_TARGET static void KERNEL(add_features)(float *sum, const uint8_t *row,
 	f8 total = { 0 }, squares = { 0 };
 
 	for (size_t i = 0; i < MODEL_DIMS; i += LANES)
-		PUT(f8, numbers + i) = __builtin_convertvector(AT(b8, row + i), f8) *
-			scale_shift[0] + scale_shift[1];
+		PUT(f8, numbers + i) =
+			__builtin_convertvector(AT(b8, row + i), f8) * scale_shift[0] +
+			scale_shift[1];
 	memcpy(numbers + MODEL_DIMS, x, MODEL_WIDE * sizeof(*x));
 	for (size_t i = 0; i < MODEL_FEATURES; i += LANES)
 		total += AT(f8, numbers + i);
@@ -112,6 +114,6 @@ KERNEL_TARGET static void KERNEL(add_features)(float *sum, const uint8_t *row,
 	factor = 1 / sqrtf(LANE_SUM(squares) / MODEL_FEATURES + NORM_EPSILON);
 	for (size_t i = 0; i < MODEL_FEATURES; i += LANES)
 		PUT(f8, sum + i) = AT(f8, sum + i) +
-			((AT(f8, numbers + i) - mean) * factor * AT(f8, norm[0] + i) +
-				AT(f8, norm[1] + i));
+				   ((AT(f8, numbers + i) - mean) * factor * AT(f8, norm[0] + i) +
+					   AT(f8, norm[1] + i));
 }

@@ -16,15 +16,16 @@ static bool always(void)
 }
 
 /* One row times one tap of one block of columns. */
-static void tap(const uint8_t *input, const int8_t *weights, size_t depth, int32_t ret[LAYER_COLUMNS])
+static void tap(
+	const uint8_t *input, const int8_t *weights, size_t depth, int32_t ret[LAYER_COLUMNS])
 {
 	memset(ret, 0, LAYER_COLUMNS * sizeof(*ret));
 	for (size_t i = 0; i < depth; i += DEPTH, weights += DEPTH * LAYER_COLUMNS)
 		for (size_t c = 0; c < LAYER_COLUMNS; c++)
 			ret[c] += input[i] * weights[DEPTH * c] +
-				input[i + 1] * weights[DEPTH * c + 1] +
-				input[i + 2] * weights[DEPTH * c + 2] +
-				input[i + 3] * weights[DEPTH * c + 3];
+				  input[i + 1] * weights[DEPTH * c + 1] +
+				  input[i + 2] * weights[DEPTH * c + 2] +
+				  input[i + 3] * weights[DEPTH * c + 3];
 }
 
 static void block_row(const struct product *p, size_t block, size_t row)

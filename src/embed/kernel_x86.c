@@ -1,8 +1,8 @@
 /*
- * Two kinds: AVX2, where a multiply of bytes sums two products in 16 bits (at most 2 * 127 * 127, so
- * nothing saturates), and AVX-512 with VNNI, which sums four in 32 bits. Tiles of rows share the
- * loaded weights; the weights of a block of 16 columns stay in the first-level cache while all
- * rows go by.
+ * Two kinds: AVX2, where a multiply of bytes sums two products in 16 bits (at most 2 * 127 * 127,
+ * so nothing saturates), and AVX-512 with VNNI, which sums four in 32 bits. Tiles of rows share the
+ * loaded weights; the weights of a block of 16 columns stay in the first-level cache while all rows
+ * go by.
  */
 #include "embed/kernel.h"
 
@@ -35,8 +35,8 @@ static bool has_avx2(void)
 static bool has_vnni(void)
 {
 	return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("avx512f") &&
-		__builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
-		__builtin_cpu_supports("avx512vnni");
+	       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+	       __builtin_cpu_supports("avx512vnni");
 }
 
 ALWAYS_INLINE int32_t load_four(const uint8_t *p)
@@ -47,8 +47,8 @@ ALWAYS_INLINE int32_t load_four(const uint8_t *p)
 	return four;
 }
 
-TARGET_AVX2 ALWAYS_INLINE void settle_avx2(
-	float *out, __m256i ints, const float *scales, const float *sums, const float scale_shift[2])
+TARGET_AVX2 ALWAYS_INLINE void settle_avx2(float *out, __m256i ints, const float *scales,
+	const float *sums, const float scale_shift[2])
 {
 	__m256 v = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_loadu_ps(scales));
 	__m256 s = _mm256_mul_ps(_mm256_loadu_ps(sums), _mm256_set1_ps(scale_shift[1]));
@@ -75,9 +75,10 @@ TARGET_AVX2 ALWAYS_INLINE void tile_avx2(
 			__m256i w0 = _mm256_loadu_si256((const void *)weights);
 			__m256i w1 = _mm256_loadu_si256((const void *)(weights + STEP / 2));
 
-		UNROLLED
-		for (size_t r = 0; r < rows; r++) {
-				__m256i in = _mm256_set1_epi32(load_four(input + r * p->stride + i));
+			UNROLLED
+			for (size_t r = 0; r < rows; r++) {
+				__m256i in =
+					_mm256_set1_epi32(load_four(input + r * p->stride + i));
 				__m256i x = _mm256_madd_epi16(_mm256_maddubs_epi16(in, w0), ones);
 				__m256i y = _mm256_madd_epi16(_mm256_maddubs_epi16(in, w1), ones);
 
@@ -156,7 +157,8 @@ TARGET_VNNI ALWAYS_INLINE void tile_vnni(
 	}
 	UNROLLED
 	for (size_t r = 0; r < rows; r++)
-		_mm512_storeu_ps(p->out + (row + r) * p->out_stride + block * LAYER_COLUMNS, sum[r]);
+		_mm512_storeu_ps(
+			p->out + (row + r) * p->out_stride + block * LAYER_COLUMNS, sum[r]);
 }
 
 TARGET_VNNI static void product_vnni(const struct product *p)
@@ -218,9 +220,9 @@ TARGET_AVX2 static void dot_two_avx2(
 	ret[1] = lanes_sum(sum1);
 }
 
-#define FLOAT_PART                                                                                  \
-	.unpack = unpack_avx2, .norm_wide = norm_wide_avx2, .bend = bend_avx2,                      \
-	.squeeze = squeeze_avx2, .add_features = add_features_avx2, .dot = dot_avx2,                \
+#define FLOAT_PART                                                                   \
+	.unpack = unpack_avx2, .norm_wide = norm_wide_avx2, .bend = bend_avx2,       \
+	.squeeze = squeeze_avx2, .add_features = add_features_avx2, .dot = dot_avx2, \
 	.dot_two = dot_two_avx2
 
 const struct kernel kernel_avx2 = {

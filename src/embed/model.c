@@ -70,7 +70,10 @@ static const struct {
 	[LAYER_D3] = { MODEL_DIMS / 64, 64, MODEL_DIMS },
 };
 
-/* The sum of word I times (2 I + 1) times a constant: any one changed word changes it, since all the factors are odd. */
+/*
+ * The sum of word I times (2 I + 1) times a constant: any one changed word changes it, since all
+ * the factors are odd.
+ */
 static uint64_t model_sum(const void *data, size_t size)
 {
 	const unsigned char *p = data;
@@ -111,7 +114,8 @@ static int map_file(const char *path, struct model *m, struct err *err)
 	if (fd < 0 && (errno == ENOENT || errno == ENOTDIR))
 		return absent(err, path);
 	if (fd < 0)
-		return err_set(err, ERR_IO, "cannot open model file '%s': %s", path, strerror(errno));
+		return err_set(
+			err, ERR_IO, "cannot open model file '%s': %s", path, strerror(errno));
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size < (off_t)sizeof(struct head)) {
 		close(fd);
 		return refuse(err, path, "not a model file");
@@ -121,7 +125,8 @@ static int map_file(const char *path, struct model *m, struct err *err)
 	close(fd);
 	if (m->map == MAP_FAILED) {
 		m->map = NULL;
-		return err_set(err, ERR_IO, "cannot map model file '%s': %s", path, strerror(errno));
+		return err_set(
+			err, ERR_IO, "cannot map model file '%s': %s", path, strerror(errno));
 	}
 	return 0;
 }
@@ -148,11 +153,12 @@ static size_t section_size(unsigned i, size_t found)
 		size_t columns = shapes[i - SECTION_LAYERS].columns;
 
 		return columns * taps * shapes[i - SECTION_LAYERS].depth +
-			columns * (2 * taps + 1) * sizeof(float);
+		       columns * (2 * taps + 1) * sizeof(float);
 	}
 	if (sizes[i])
 		return sizes[i];
-	return i == SECTION_REPLACEMENTS ? MAX(found, 1) : MAX(found & ~(size_t)3, sizeof(uint32_t));
+	return i == SECTION_REPLACEMENTS ? MAX(found, 1)
+					 : MAX(found & ~(size_t)3, sizeof(uint32_t));
 }
 
 static int check_head(const struct model *m, const char *path, struct err *err)
@@ -186,7 +192,8 @@ static int check_sections(const struct model *m, const char *path, struct err *e
 		if (i != SECTION_TABLE && s->sum != model_sum(section_at(m, i), s->size))
 			return refuse(err, path, "damaged");
 	}
-	if (((const char *)section_at(m, SECTION_REPLACEMENTS))[h->at[SECTION_REPLACEMENTS].size - 1])
+	if (((const char *)section_at(
+		    m, SECTION_REPLACEMENTS))[h->at[SECTION_REPLACEMENTS].size - 1])
 		return refuse(err, path, "damaged");
 	return 0;
 }
@@ -257,7 +264,8 @@ int model_open(const char *path, struct model *ret, struct err *err)
 	struct model m = { 0 };
 
 	if (__BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__)
-		return err_set(err, ERR_USAGE, "vectors: off: the model file is for little-endian machines");
+		return err_set(err, ERR_USAGE,
+			"vectors: off: the model file is for little-endian machines");
 	if (map_file(path, &m, err) < 0)
 		return -1;
 	if (check_head(&m, path, err) < 0 || check_sections(&m, path, err) < 0) {
@@ -312,7 +320,8 @@ int model_install(const char *from, const char *dir, struct err *err)
 	return file_write_durable(path_join(&a, dir, MODEL_FILE), m.map, m.size, 0600, err);
 }
 
-size_t model_places(struct arena *a, const char *home, const char *exe, const char *ret[MODEL_PLACES])
+size_t model_places(
+	struct arena *a, const char *home, const char *exe, const char *ret[MODEL_PLACES])
 {
 	size_t n = 0;
 

@@ -8,12 +8,14 @@
 #include "base/err.h"
 
 /*
- * The model file, mapped read-only: USE-multilingual v3, its tokeniser's tries and scores, eight-bit layers and a table of six-bit
- * numbers. One file, whose sha256 is in model_pin.h; tools/model-convert writes it. After model_open nothing changes, so any number of
- * threads may read. The file is replaced by renaming only, never written in place.
+ * The model file, mapped read-only: USE-multilingual v3, its tokeniser's tries and scores,
+ * eight-bit layers and a table of six-bit numbers. One file, whose sha256 is in model_pin.h;
+ * tools/model-convert writes it. After model_open nothing changes, so any number of threads may
+ * read. The file is replaced by renaming only, never written in place.
  *
- * Layout, little endian, each section at a multiple of 64: head (magic, version, sections, size, id; per section its place, size and sum;
- * the sum of the head), then the sections in the order of enum model_section.
+ * Layout, little endian, each section at a multiple of 64: head (magic, version, sections, size,
+ * id; per section its place, size and sum; the sum of the head), then the sections in the order of
+ * enum model_section.
  */
 
 #define MODEL_FILE "model.bin"
@@ -44,8 +46,10 @@ enum model_layer {
 #define LAYER_COLUMNS 16 /* columns of a block */
 
 /*
- * A matrix of eight-bit weights, cut into taps of `depth` inputs; a weight is an integer times the scale of its tap and column.
- * weights[columns / 16][taps][depth / 4][16][4], scales and sums[columns / 16][taps][16]: a sum is the scale times the sum of its integers.
+ * A matrix of eight-bit weights, cut into taps of `depth` inputs; a weight is an integer times the
+ * scale of its tap and column.
+ * weights[columns / 16][taps][depth / 4][16][4], scales and sums[columns / 16][taps][16]: a sum is
+ * the scale times the sum of its integers.
  */
 struct layer {
 	size_t taps, depth, columns;
@@ -74,20 +78,27 @@ struct model {
 };
 
 /*
- * Maps the file and checks its head, its size and the sums of everything but the table (some milliseconds). Absent: ERR_NOT_FOUND
- * "vectors: off (no model file) …". Not a model file, of another version, cut or damaged: ERR_USAGE with a sentence that says which.
+ * Maps the file and checks its head, its size and the sums of everything but the table (some
+ * milliseconds). Absent: ERR_NOT_FOUND "vectors: off (no model file) …". Not a model file, of
+ * another version, cut or damaged: ERR_USAGE with a sentence that says which.
  */
 int model_open(const char *path, struct model *ret, struct err *err);
 void model_close(struct model *m);
 /* Lets the system take the table's pages out of this process; they come back when needed. */
 void model_rest(const struct model *m);
 
-/* Everything model_open checks, then the whole file against its pin: before installing (a third of a second). */
+/*
+ * Everything model_open checks, then the whole file against its pin: before installing (a third of
+ * a second).
+ */
 int model_check(const char *path, struct err *err);
 /* Checks `from` and copies it into folder `dir` under its proper name, 0600, on the disk when it returns. */
 int model_install(const char *from, const char *dir, struct err *err);
 
-/* Where a model file may stand, best first: home/model, then the folder share/remanence beside the program's. Either may be NULL. Touches no file. */
+/*
+ * Where a model file may stand, best first: home/model, then the folder share/remanence beside the
+ * program's. Either may be NULL. Touches no file.
+ */
 #define MODEL_PLACES 2
 size_t model_places(struct arena *a, const char *home, const char *exe, const char *ret[MODEL_PLACES]);
 /* The first of `places` where a file is, or NULL. */

@@ -2,8 +2,9 @@
 #define EMBED_MODEL_PIN_H
 
 /*
- * The one model file that this version accepts: what tools/model-convert makes of the package that tools/model.txt names.
- * tools/model-get reads the sha256 from here. A change of MODEL_ID re-embeds every store.
+ * The one model file that this version accepts: what tools/model-convert makes of the package that
+ * tools/model.txt names. tools/model-get reads the sha256 from here. A change of MODEL_ID re-embeds
+ * every store.
  */
 
 #define MODEL_ID "use-multilingual-v3/q6-1"

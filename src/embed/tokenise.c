@@ -1,8 +1,8 @@
 /*
  * No piece of the vocabulary holds the space mark anywhere but at its begin (tools/model-convert
- * refuses others), so the best way to cut a text is the best way to cut each of its words: words are
- * normalised and cut one at a time, and a long text needs no more memory than a short one. Scores are
- * added in double precision, where sums of these are exact, so equal ways stay equal.
+ * refuses others), so the best way to cut a text is the best way to cut each of its words: words
+ * are normalised and cut one at a time, and a long text needs no more memory than a short one.
+ * Scores are added in double precision, where sums of these are exact, so equal ways stay equal.
  */
 #include "embed/tokenise.h"
 
@@ -33,7 +33,7 @@ struct reader {
 	struct way *ways;
 	size_t n, word_cap, origin_cap, ways_cap;
 
-	size_t bare;      /* words so far that are nothing but a mark: dropped at the end */
+	size_t bare; /* words so far that are nothing but a mark: dropped at the end */
 	uint32_t bare_at;
 	struct token *tokens;
 	size_t ntokens, tokens_cap;
@@ -71,7 +71,8 @@ static void ways_from(struct reader *r, size_t i)
 	for (size_t j = i; j < r->n && trie_step(&w, (unsigned char)r->word[j], &piece); j++) {
 		if (piece < 0 || piece >= MODEL_PIECES)
 			continue;
-		way_try(&r->ways[j + 1], base + (double)r->model->scores[piece], i, (uint32_t)piece);
+		way_try(&r->ways[j + 1], base + (double)r->model->scores[piece], i,
+			(uint32_t)piece);
 		has_single |= j + 1 == next;
 	}
 	if (!has_single)
@@ -167,7 +168,10 @@ static void take(struct reader *r, const char *p, size_t n, uint32_t origin)
 	}
 }
 
-/* Normalises what begins at text.p[at]: the longest key of the character map, or one character as it is. Returns its length. */
+/*
+ * Normalises what begins at text.p[at]: the longest key of the character map, or one character as
+ * it is. Returns its length.
+ */
 static size_t take_next(struct reader *r, struct str text, size_t at)
 {
 	struct trie_walk w = trie_start(&r->model->charsmap);

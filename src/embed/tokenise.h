@@ -9,8 +9,9 @@
 #include "embed/model.h"
 
 /*
- * Text into pieces of the model's vocabulary: SentencePiece's unigram model (Kudo 2018, arXiv:1804.10959) with its normaliser, the
- * same ids as the package of tools/model.txt gives for any valid text, but for words above TOKEN_WORD_MAX. Pure; any thread.
+ * Text into pieces of the model's vocabulary: SentencePiece's unigram model (Kudo 2018,
+ * arXiv:1804.10959) with its normaliser, the same ids as the package of tools/model.txt gives for
+ * any valid text, but for words above TOKEN_WORD_MAX. Pure; any thread.
  */
 
 #define TOKEN_UNKNOWN 0u
@@ -24,8 +25,9 @@ struct token {
 };
 
 /*
- * Reads on until the words so far make `max` tokens or more, or the text (at most 4 GB) ends. No begin or end mark is added; a text with
- * nothing in it gives one TOKEN_UNKNOWN. Bad bytes count as white space.
+ * Reads on until the words so far make `max` tokens or more, or the text (at most 4 GB) ends. No
+ * begin or end mark is added; a text with nothing in it gives one TOKEN_UNKNOWN. Bad bytes count as
+ * white space.
  */
 void tokenise(const struct model *m, struct arena *a, struct str text, size_t max,
 	struct token **ret, size_t *ret_n);

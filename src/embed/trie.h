@@ -8,8 +8,9 @@
 #include "embed/model.h"
 
 /*
- * A walk down a double array as darts-clone (https://github.com/s-yata/darts-clone) lays it out: the child for byte c of the node at
- * `at` is at `at ^ c`, if the unit there says that it is reached by c. Units out of bounds are no children.
+ * A walk down a double array as darts-clone (https://github.com/s-yata/darts-clone) lays it out:
+ * the child for byte c of the node at `at` is at `at ^ c`, if the unit there says that it is
+ * reached by c. Units out of bounds are no children.
  */
 
 struct trie_walk {

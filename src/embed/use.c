@@ -1,9 +1,9 @@
 /*
  * The tokens of all the texts of a batch are rows of one matrix, with two rows that count as zero
- * between texts, so that a convolution is one product per tap over all the rows and no window reaches
- * into another text. Inputs of products are bytes with a scale of their own per token (and branch);
- * the few numbers of the dense layers are split into two bytes instead, since there errors are
- * no longer averaged over tokens.
+ * between texts, so that a convolution is one product per tap over all the rows and no window
+ * reaches into another text. Inputs of products are bytes with a scale of their own per token (and
+ * branch); the few numbers of the dense layers are split into two bytes instead, since there errors
+ * are no longer averaged over tokens.
  */
 #include "embed/use.h"
 
@@ -13,9 +13,10 @@
 #include "base/arena.h"
 #include "base/mem.h"
 
-#define GAP 2            /* rows between texts: the farthest that a window reaches, to either side */
-#define CHUNK 64         /* rows of a product whose results are used up while still in the cache */
-#define FINE_ZERO 8192   /* dense inputs become -8191 … 8191; stored above this, in two times seven bits */
+#define GAP 2    /* rows between texts: the farthest that a window reaches, to either side */
+#define CHUNK 64 /* rows of a product whose results are used up while still in the cache */
+#define FINE_ZERO \
+	8192 /* dense inputs become -8191 … 8191; stored above this, in two times seven bits */
 #define FINE_TOP 8191
 #define FINE_BITS 7
 #define NORM_LEAST 1e-12f
@@ -37,7 +38,7 @@ struct batch {
 	uint8_t (*row)[MODEL_DIMS];   /* the table's numbers */
 	float *row_scale, *row_shift; /* 0 for the rows between texts */
 	float (*wide)[MODEL_WIDE];
-	struct squeezed near, far;    /* before the first and before the second convolution */
+	struct squeezed near, far; /* before the first and before the second convolution */
 	float (*chunk)[MODEL_BRANCH];
 };
 
@@ -130,7 +131,10 @@ static void project(struct batch *b)
 	}
 }
 
-/* One branch of a convolution with its residual; the result goes into `wide` and, squeezed, into `to` (unless NULL). */
+/*
+ * One branch of a convolution with its residual; the result goes into `wide` and, squeezed, into
+ * `to` (unless NULL).
+ */
 static void convolve(
 	struct batch *b, size_t branch, int layer, const struct squeezed *from, struct squeezed *to)
 {
@@ -162,7 +166,8 @@ static void convolve(
 }
 
 /* Seven high and seven low bits of each number, as two rows of bytes. */
-static void split(const float *x, size_t n, uint8_t *high, uint8_t *low, float scale[2], float shift[2])
+static void split(
+	const float *x, size_t n, uint8_t *high, uint8_t *low, float scale[2], float shift[2])
 {
 	float top = 0, factor;
 
@@ -202,13 +207,13 @@ static void dense(struct batch *b, enum model_layer layer, const float *in, floa
 	};
 
 	for (size_t i = 0; i < b->texts; i++)
-		split(in + i * inputs, inputs, bytes + 2 * i * inputs,
-			bytes + (2 * i + 1) * inputs, scale + 2 * i, shift + 2 * i);
+		split(in + i * inputs, inputs, bytes + 2 * i * inputs, bytes + (2 * i + 1) * inputs,
+			scale + 2 * i, shift + 2 * i);
 	b->kernel->product(&p);
 	for (size_t i = 0; i < b->texts; i++)
 		for (size_t c = 0; c < l->columns; c++)
-			out[i * l->columns + c] += parts[2 * i * l->columns + c] +
-				parts[(2 * i + 1) * l->columns + c];
+			out[i * l->columns + c] +=
+				parts[2 * i * l->columns + c] + parts[(2 * i + 1) * l->columns + c];
 }
 
 static void drop_negative(float *x, size_t n)
@@ -217,12 +222,15 @@ static void drop_negative(float *x, size_t n)
 		x[i] = x[i] > 0 ? x[i] : 0;
 }
 
-/* The sum over a text's tokens is projected; since that is linear, it is done once per text and not per token. */
+/*
+ * The sum over a text's tokens is projected; since that is linear, it is done once per text and not
+ * per token.
+ */
 static float *sum_tokens(struct batch *b)
 {
 	const float *bias = b->model->layers[LAYER_SUM].bias;
-	float *sums = ARENA_ARRAY(&b->arena, float, b->texts * MODEL_FEATURES);
-	float *ret = ARENA_ARRAY(&b->arena, float, b->texts * MODEL_DIMS);
+	float *sums = ARENA_ARRAY(&b->arena, float, b->texts *MODEL_FEATURES);
+	float *ret = ARENA_ARRAY(&b->arena, float, b->texts *MODEL_DIMS);
 
 	for (size_t i = 0; i < b->texts; i++)
 		for (size_t row = b->start[i]; row < b->start[i] + b->length[i]; row++) {
@@ -258,7 +266,8 @@ static void finish(const float *z, float ret[MODEL_DIMS])
 static void dense_layers(struct batch *b, const float *sums, float (*ret)[MODEL_DIMS])
 {
 	size_t hidden = b->texts * MODEL_HIDDEN, wide = b->texts * MODEL_DIMS;
-	float *y0 = ARENA_ARRAY(&b->arena, float, hidden), *y1 = ARENA_ARRAY(&b->arena, float, hidden);
+	float *y0 = ARENA_ARRAY(&b->arena, float, hidden),
+	      *y1 = ARENA_ARRAY(&b->arena, float, hidden);
 	float *y2 = ARENA_ARRAY(&b->arena, float, wide), *z = ARENA_ARRAY(&b->arena, float, wide);
 
 	dense(b, LAYER_D0, sums, y0);

@@ -1,7 +1,7 @@
 /*
  * With c = query - mean, the centred cosine of a vector v is (c·v - c·mean) / (|c| |v - mean|), and
- * |v - mean|² = |v|² - 2 v·mean + |mean|²: two products per vector, taken in one pass over its bytes.
- * |v| is 1 by definition of the embedder. The query's side has 14 bits, which costs nothing.
+ * |v - mean|² = |v|² - 2 v·mean + |mean|²: two products per vector, taken in one pass over its
+ * bytes. |v| is 1 by definition of the embedder. The query's side has 14 bits, which costs nothing.
  */
 #include "embed/vector.h"
 
@@ -141,8 +141,8 @@ static void rise(struct vector_hit *hits, size_t i, struct vector_hit hit)
 	hits[i] = hit;
 }
 
-size_t vector_scan(
-	const struct vector_set *set, const struct vector_query *q, size_t k, struct vector_hit *hits)
+size_t vector_scan(const struct vector_set *set, const struct vector_query *q, size_t k,
+	struct vector_hit *hits)
 {
 	const struct kernel *kernel = kernel_best();
 	size_t n = 0;

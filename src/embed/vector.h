@@ -5,21 +5,28 @@
 #include <stdint.h>
 
 /*
- * Vectors as they are stored: 512 bytes and a scale; number I is scale * at[I], and all are unit vectors but for rounding.
- * Similarity is the cosine after the store's mean vector was taken off both sides, which is done here, at query time, so
- * that a mean that moves needs no vector rewritten. Pure; any thread.
+ * Vectors as they are stored: 512 bytes and a scale; number I is scale * at[I], and all are unit
+ * vectors but for rounding. Similarity is the cosine after the store's mean vector was taken off
+ * both sides, which is done here, at query time, so that a mean that moves needs no vector
+ * rewritten. Pure; any thread.
  */
 
 #define VECTOR_DIMS 512
 
 /* The nearest vector of bytes to `from`; all zero gives scale 0. */
 void vector_pack(const float from[VECTOR_DIMS], int8_t ret[VECTOR_DIMS], float *ret_scale);
-/* The sum of products; n is a multiple of 32, at most VECTOR_DIMS. Times both scales it is the cosine of two unit vectors. */
+/*
+ * The sum of products; n is a multiple of 32, at most VECTOR_DIMS. Times both scales it is the
+ * cosine of two unit vectors.
+ */
 int32_t vector_dot(const int8_t *a, const int8_t *b, size_t n);
 /* Cosine of a and b, whatever their scales; 0 when one is all zero. */
 float vector_cosine(const int8_t a[VECTOR_DIMS], const int8_t b[VECTOR_DIMS]);
 
-/* at[n][VECTOR_DIMS] and their scales. `wanted` has a bit per vector (bit I % 64 of word I / 64), or is NULL for all. */
+/*
+ * at[n][VECTOR_DIMS] and their scales. `wanted` has a bit per vector (bit I % 64 of word I / 64),
+ * or is NULL for all.
+ */
 struct vector_set {
 	const int8_t *at;
 	const float *scales;
@@ -27,7 +34,10 @@ struct vector_set {
 	const uint64_t *wanted;
 };
 
-/* Adds the set's vectors to sum and their number to *count; a mean is sum / count. Sums of several sets may be added. */
+/*
+ * Adds the set's vectors to sum and their number to *count; a mean is sum / count. Sums of several
+ * sets may be added.
+ */
 void vector_add(const struct vector_set *set, double sum[VECTOR_DIMS], uint64_t *count);
 
 /* A question's vector with the mean taken off, made ready once for any number of scans. */

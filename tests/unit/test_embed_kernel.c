@@ -47,7 +47,8 @@ static struct layer random_layer(struct arena *a, size_t taps, size_t depth, siz
 	};
 }
 
-static struct product random_product(struct arena *a, const struct layer *l, size_t rows, bool is_window)
+static struct product random_product(
+	struct arena *a, const struct layer *l, size_t rows, bool is_window)
 {
 	size_t inputs = is_window ? l->depth : l->taps * l->depth, all = rows + l->taps;
 	uint8_t *input = arena_alloc(a, all * inputs);
@@ -75,7 +76,8 @@ static double naive_product(const struct product *p, size_t row, size_t column)
 	double sum = 0;
 
 	for (size_t t = 0; t < l->taps; t++) {
-		size_t block = column / LAYER_COLUMNS, c = column % LAYER_COLUMNS, at = block * l->taps + t;
+		size_t block = column / LAYER_COLUMNS, c = column % LAYER_COLUMNS,
+		       at = block * l->taps + t;
 		const int8_t *weights = l->weights + at * l->depth * LAYER_COLUMNS;
 		size_t from = row + t * p->step_rows;
 		int ints = 0;
@@ -83,8 +85,9 @@ static double naive_product(const struct product *p, size_t row, size_t column)
 		for (size_t i = 0; i < l->depth; i++)
 			ints += p->input[row * p->stride + t * p->step + i] *
 				weights[i / 4 * 64 + c * 4 + i % 4];
-		sum += (double)ints * (double)l->scales[at * LAYER_COLUMNS + c] * (double)p->scale[from] +
-			(double)l->sums[at * LAYER_COLUMNS + c] * (double)p->shift[from];
+		sum += (double)ints * (double)l->scales[at * LAYER_COLUMNS + c] *
+			       (double)p->scale[from] +
+		       (double)l->sums[at * LAYER_COLUMNS + c] * (double)p->shift[from];
 	}
 	return sum;
 }
@@ -95,13 +98,17 @@ static void a_product_is_what_its_definition_says_and_the_same_bits_in_every_ker
 		size_t taps, depth, columns, rows;
 		bool is_window;
 	} shapes[] = {
-		{ 1, 4, 16, 1, false }, { 5, 64, 32, 3, false }, { 2, 256, 64, 9, false },
-		{ 3, 256, 48, 23, true }, { 5, 256, 256, 17, true },
+		{ 1, 4, 16, 1, false },
+		{ 5, 64, 32, 3, false },
+		{ 2, 256, 64, 9, false },
+		{ 3, 256, 48, 23, true },
+		{ 5, 256, 256, 17, true },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
 		AUTO(arena_done) struct arena a = { 0 };
-		struct layer l = random_layer(&a, shapes[i].taps, shapes[i].depth, shapes[i].columns);
+		struct layer l =
+			random_layer(&a, shapes[i].taps, shapes[i].depth, shapes[i].columns);
 		struct product p = random_product(&a, &l, shapes[i].rows, shapes[i].is_window);
 		size_t size = p.rows * p.out_stride;
 		float *plain = p.out = ARENA_ARRAY(&a, float, size);
@@ -111,7 +118,8 @@ static void a_product_is_what_its_definition_says_and_the_same_bits_in_every_ker
 			for (size_t c = 0; c < l.columns; c++) {
 				double naive = naive_product(&p, row, c);
 
-				assert_true(fabs(naive - (double)plain[row * p.out_stride + c]) < 1e-4 * (fabs(naive) + 1000));
+				assert_true(fabs(naive - (double)plain[row * p.out_stride + c]) <
+					    1e-4 * (fabs(naive) + 1000));
 			}
 		for (size_t k = 0; kernels[k]; k++) {
 			if (!kernels[k]->is_supported())
@@ -186,7 +194,8 @@ static void squeezed_numbers_are_within_half_a_step(void **state)
 		kernel_plain.squeeze(x, bytes, &scale, &shift);
 		for (size_t i = 0; i < MODEL_BRANCH; i++) {
 			assert_true(bytes[i] >= 1 && bytes[i] <= 127);
-			assert_true(fabsf(scale * bytes[i] + shift - x[i]) <= 0.501f * scale + 1e-5f);
+			assert_true(
+				fabsf(scale * bytes[i] + shift - x[i]) <= 0.501f * scale + 1e-5f);
 		}
 	}
 }
@@ -209,7 +218,8 @@ static void sha256_gives_the_digests_of_the_standard(void **state)
 	}
 	memset(million, 'a', 1000000);
 	sha256_hex(million, 1000000, hex);
-	assert_string_equal(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	assert_string_equal(
+		hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 	free(million);
 }
 
@@ -239,8 +249,10 @@ static double centred_cosine(const struct vector_set *s, size_t i, size_t j, con
 	double both = 0, left = 0, right = 0;
 
 	for (size_t d = 0; d < VECTOR_DIMS; d++) {
-		double x = (double)s->scales[i] * s->at[i * VECTOR_DIMS + d] - (mean ? (double)mean[d] : 0);
-		double y = (double)s->scales[j] * s->at[j * VECTOR_DIMS + d] - (mean ? (double)mean[d] : 0);
+		double x = (double)s->scales[i] * s->at[i * VECTOR_DIMS + d] -
+			   (mean ? (double)mean[d] : 0);
+		double y = (double)s->scales[j] * s->at[j * VECTOR_DIMS + d] -
+			   (mean ? (double)mean[d] : 0);
 
 		both += x * y;
 		left += x * x;
@@ -272,14 +284,16 @@ static void a_score_is_the_cosine_with_the_mean_taken_off(void **state)
 		for (size_t i = 0; i < set.n; i += 7) {
 			vector_query_init(&q, set.at + i * VECTOR_DIMS, set.scales[i], means[m]);
 			for (size_t j = 0; j < set.n; j++) {
-				double got = (double)vector_score(&q, set.at + j * VECTOR_DIMS, set.scales[j]);
+				double got = (double)vector_score(
+					&q, set.at + j * VECTOR_DIMS, set.scales[j]);
 
-				assert_true(fabs(got - centred_cosine(&set, i, j, means[m])) < 0.003);
+				assert_true(
+					fabs(got - centred_cosine(&set, i, j, means[m])) < 0.003);
 			}
 		}
 	for (size_t i = 0; i < set.n; i++)
 		assert_true(fabs((double)vector_cosine(set.at, set.at + i * VECTOR_DIMS) -
-			centred_cosine(&set, 0, i, NULL)) < 1e-5);
+				    centred_cosine(&set, 0, i, NULL)) < 1e-5);
 }
 
 static int by_score(const void *x, const void *y)
@@ -300,7 +314,8 @@ static void a_scan_gives_the_best_of_the_wanted_in_order_as_sorting_all_does(voi
 	float mean[VECTOR_DIMS];
 	struct vector_query q;
 
-	memcpy((int8_t *)(uintptr_t)set.at + 5 * VECTOR_DIMS, set.at + 9 * VECTOR_DIMS, VECTOR_DIMS); /* a tie */
+	memcpy((int8_t *)(uintptr_t)set.at + 5 * VECTOR_DIMS, set.at + 9 * VECTOR_DIMS,
+		VECTOR_DIMS); /* a tie */
 	((float *)(uintptr_t)set.scales)[5] = set.scales[9];
 	set_mean(&set, mean);
 	for (int round = 0; round < 40; round++) {
@@ -309,7 +324,8 @@ static void a_scan_gives_the_best_of_the_wanted_in_order_as_sorting_all_does(voi
 		for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 			wanted[i] = round % 3 ? unit_random(&seed) : UINT64_MAX;
 		set.wanted = round % 5 ? wanted : NULL;
-		vector_query_init(&q, set.at + (size_t)round * VECTOR_DIMS, set.scales[round], mean);
+		vector_query_init(
+			&q, set.at + (size_t)round * VECTOR_DIMS, set.scales[round], mean);
 		for (size_t i = 0; i < set.n; i++)
 			if (!set.wanted || wanted[i / 64] >> i % 64 & 1)
 				all[n++] = (struct vector_hit){ i,
@@ -341,7 +357,8 @@ static void a_vector_of_zeros_is_similar_to_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_product_is_what_its_definition_says_and_the_same_bits_in_every_kernel),
+		cmocka_unit_test(
+			a_product_is_what_its_definition_says_and_the_same_bits_in_every_kernel),
 		cmocka_unit_test(loops_over_floats_give_the_same_bits_in_every_kernel),
 		cmocka_unit_test(squeezed_numbers_are_within_half_a_step),
 		cmocka_unit_test(sha256_gives_the_digests_of_the_standard),

@@ -1,4 +1,7 @@
-/* Which files are refused, and with what sentence. With the model file at hand (see test_embed_texts.c) also real ones, damaged. */
+/*
+ * Which files are refused, and with what sentence. With the model file at hand (see
+ * test_embed_texts.c) also real ones, damaged.
+ */
 #include "unit.h"
 
 #include <stdio.h>

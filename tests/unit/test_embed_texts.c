@@ -1,6 +1,7 @@
 /*
- * Tokens and vectors against what the package of tools/model.txt gave (tests/data/embed, written by its `record`). Needs the model file:
- * $REMANENCE_TEST_MODEL, or build-model/model.bin as "tools/model-get build-model" leaves it; without one these tests are skipped.
+ * Tokens and vectors against what the package of tools/model.txt gave (tests/data/embed, written by
+ * its `record`). Needs the model file: $REMANENCE_TEST_MODEL, or build-model/model.bin as
+ * "tools/model-get build-model" leaves it; without one these tests are skipped.
  */
 #include "unit.h"
 
@@ -35,10 +36,10 @@ static struct recorded recorded[TEXTS_MAX];
 static size_t nrecorded;
 static struct arena arena;
 
-#define NEEDS_MODEL()                                                                               \
-	do {                                                                                        \
-		if (!embedder)                                                                      \
-			skip();                                                                     \
+#define NEEDS_MODEL()           \
+	do {                    \
+		if (!embedder)  \
+			skip(); \
 	} while (0)
 
 /* Takes \n \t \r \\ and \xNN out. */
@@ -205,7 +206,8 @@ static void vectors_point_where_the_package_points(void **state)
 		cosine = vector_cosine(vector, recorded[i].vector);
 		if ((double)cosine < COSINE_LEAST)
 			fail_msg("vectors.tsv:%zu: cosine %.5f", i + 1, (double)cosine);
-		assert_true(fabsf(scale * sqrtf((float)vector_dot(vector, vector, VECTOR_DIMS)) - 1) < 0.01f);
+		assert_true(fabsf(scale * sqrtf((float)vector_dot(vector, vector, VECTOR_DIMS)) -
+				    1) < 0.01f);
 	}
 }
 
@@ -274,7 +276,8 @@ static void a_long_text_is_cut_at_paragraphs_into_pieces_that_cover_it(void **st
 	NEEDS_MODEL();
 	for (int i = 0; i < 12; i++) {
 		for (int j = 0; j < 4; j++)
-			buf_printf(&b, "Sentence %d of paragraph %d says how a piece is cut.%s", j, i, j < 3 ? " " : "");
+			buf_printf(&b, "Sentence %d of paragraph %d says how a piece is cut.%s", j,
+				i, j < 3 ? " " : "");
 		buf_str(&b, i < 11 ? "\n\n" : "");
 	}
 	embed_pieces(embedder, &a, (struct str){ b.data, b.len }, 100, &pieces, &n);
