@@ -84,6 +84,17 @@ static void set_parts(struct draft *d)
 	d->m.notes = either(section_text(v->a, b, SECTION_NOTES, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NOTES, SHORT_PART_MAX));
 }
 
+/* "Rename it too?" after "can you" was taken off asks nothing. */
+static const char *title_of_request(struct turn_view *v)
+{
+	struct str s = sentence_strip_prompt(str_of(v->request)), rest = s, first = { 0 };
+
+	word_next(&rest, &first);
+	while (s.n && word_is_order(first) && (s.p[s.n - 1] == '?' || s.p[s.n - 1] == ' '))
+		s.n--;
+	return title_finish_request(v->a, s);
+}
+
 /* Nothing but the one observation names this turn: the file it is about makes the difference. */
 static const char *title_with_file(struct turn_view *v, const char *title)
 {
@@ -111,7 +122,7 @@ void rule_summary(struct turn_view *v, const struct rule *rule, struct rules_out
 	if (!title && v->ngiven)
 		title = title_with_file(v, v->given[0]);
 	if (!title && v->request && strlen(v->request) >= REQUEST_TITLE_MIN)
-		title = title_finish_request(v->a, sentence_strip_prompt(str_of(v->request)));
+		title = title_of_request(v);
 	if (!title)
 		return;
 	draft_begin(&d, v, rule, "main", KIND_SUMMARY);

@@ -212,6 +212,15 @@ static const char *slot_name(struct turn_view *v, const char *prefix, size_t i)
 	return arena_printf(v->a, "%s-%zu", prefix, i);
 }
 
+/* "More test fixes" says little: the files say what it fixed. */
+static const char *title_of_commit(struct turn_view *v, const struct commit *c)
+{
+	struct sentence s = sentence_judge(str_of(c->subject));
+	const char *files = sentence_is_specific(&s) ? NULL : title_of_files(v);
+
+	return title_finish(v->a, str_of(files && *files ? arena_printf(v->a, "`%s`: %s", files, c->subject) : c->subject));
+}
+
 static void work_of_commit(struct turn_view *v, const struct rule *rule, size_t i, struct rules_output *out)
 {
 	const struct commit *c = &v->commits[i];
@@ -219,7 +228,7 @@ static void work_of_commit(struct turn_view *v, const struct rule *rule, size_t 
 	struct draft d;
 
 	draft_begin(&d, v, rule, slot_name(v, "commit", i), KIND_OBSERVATION);
-	draft_title(&d, title_finish(v->a, str_of(c->subject)));
+	draft_title(&d, title_of_commit(v, c));
 	d.m.commit = c->hash;
 	if (c->body) {
 		struct blocks blocks;

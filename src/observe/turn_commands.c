@@ -188,6 +188,16 @@ static bool line_has_place(struct str line)
 	       !memchr(line.p, ' ', (size_t)(colon - line.p));
 }
 
+static bool line_tells_success(struct str line)
+{
+	static const char *const starts[] = { "(pass)", "✓", "✔", "ok ", "PASS", "--- PASS", "=== RUN", "Compiling", "Downloading" };
+
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (line.n > strlen(starts[i]) && memcmp(line.p, starts[i], strlen(starts[i])) == 0)
+			return true;
+	return str_find(line, STR(" INFO ")) || str_find(line, STR(" DEBUG "));
+}
+
 static const char *error_line(struct arena *a, const char *output)
 {
 	struct str rest, line, best = { 0 };
@@ -200,7 +210,7 @@ static const char *error_line(struct arena *a, const char *output)
 		line = str_trim(line);
 		if (line.n < 8 || str_find(line, STR("Exit code")) == line.p)
 			continue;
-		if (str_find(line, STR(" INFO ")) || str_find(line, STR(" DEBUG ")))
+		if (line_tells_success(line))
 			continue;
 		rank = (line_has_place(line) && line.n > 24) + 2 * line_tells_error(line);
 		if (rank > best_rank) {

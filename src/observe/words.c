@@ -208,7 +208,10 @@ bool word_is_order(struct str word)
 /* Signs that stand inside of names: "a-b", "x.y", "src/a.c", "it's", "foo_bar", "a::b", "@x/y", "--flag". */
 static bool is_inner(char c)
 {
-	return strchr("-_./'@:#+", c) != NULL && c;
+	switch (c) {
+	case '-': case '_': case '.': case '/': case '\'': case '@': case ':': case '#': case '+': return true;
+	default: return false;
+	}
 }
 
 static bool is_letter(char c)
@@ -225,7 +228,7 @@ bool word_is_name(struct str word)
 
 		digits += isdigit((unsigned char)c) != 0;
 		upper += isupper((unsigned char)c) && i > 0;
-		inner += strchr("_./:#", c) != NULL && i + 1 < word.n;
+		inner += (c == '_' || c == '.' || c == '/' || c == ':' || c == '#') && i + 1 < word.n;
 	}
 	return inner > 0 || upper > 0 || (digits > 0 && digits < word.n && word.n > 2) || (word.n > 3 && memcmp(word.p, "--", 2) == 0);
 }

@@ -14,7 +14,7 @@
 
 const struct redact_row redact_rows[] = {
 	{ "private-key", "-----BEGIN",
-	  "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[\\s\\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|[A-Za-z0-9+/=\\s\\\\]{0,20000})" },
+	  "-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?=[\\s\\\\nr\"'+>|]{0,40}(?:[A-Za-z0-9+/]{12}|(?:Proc-Type|Version|Comment|Hash):))(?:[\\s\\S]{0,20000}?-----END [A-Z0-9 ]{0,40}-----|[A-Za-z0-9+/=\\s\\\\]{0,20000})" },
 	{ "private-key", "AGE-SECRET-KEY-1", L "AGE-SECRET-KEY-1[0-9A-Z]{50,60}" R },
 	{ "private-key", "PuTTY-User-Key", "PuTTY-User-Key-File-[23]:[\\s\\S]{0,4000}?Private-MAC: [0-9a-f]{40,64}" },
 

@@ -26,7 +26,7 @@ static const char *const placeholders[] = {
 /* Values that are these words as a whole. */
 static const char *const plain_words[] = {
 	"string", "str", "number", "bool", "boolean", "bytes", "byte", "char", "text", "varchar", "object", "any", "none", "null", "nil",
-	"true", "false", "void", "optional", "required", "password", "passwd", "secret", "token", "hidden", "value", "username", "user",
+	"pass", "pw", "pwd", "foo", "bar", "true", "false", "void", "optional", "required", "password", "passwd", "secret", "token", "hidden", "value", "username", "user",
 	"default", "input", "unknown", "empty", "invalid", "admin", "buffer", "int", "integer", "float", "bearer", "basic", "postgres",
 	"self", "this", "func", "function", "async", "await", "return", "const", "static", "public", "private", "readonly", "missing",
 };
