@@ -14,8 +14,7 @@
  * Pure; any thread.
  */
 
-#define SQUEEZE_ZERO 64 /* the byte that stands for 0 */
-#define SQUEEZE_TOP 63  /* steps above and below it */
+#define SQUEEZE_TOP 127 /* the byte that stands for the largest number; 0 for the least */
 
 /*
  * out[r][c] = sum over the layer's taps t and inputs i of number(r, t, i) * weight(t, i, c), without
@@ -43,7 +42,7 @@ struct kernel {
 	void (*norm_wide)(float *x, const float *bias, const float *const norm[2]);
 	/* x = max(y + bias, 0) + x, over MODEL_BRANCH numbers. */
 	void (*bend)(float *x, const float *y, const float *bias);
-	/* MODEL_BRANCH numbers as bytes: number = scale * byte + shift, nearest. */
+	/* MODEL_BRANCH numbers as bytes: scale * byte + shift is nearest. */
 	void (*squeeze)(const float *x, uint8_t *ret, float *ret_scale, float *ret_shift);
 	/* sum += layer norm of (scale * row + shift, x), over MODEL_FEATURES numbers. */
 	void (*add_features)(float *sum, const uint8_t *row, const float scale_shift[2],

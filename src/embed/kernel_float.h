@@ -15,6 +15,7 @@ typedef uint8_t b32 __attribute__((vector_size(32), aligned(1), may_alias));
 #define PUT(type, p) (*(type *)(void *)(p))
 #define LANE_SUM(v) \
 	((((v)[0] + (v)[4]) + ((v)[2] + (v)[6])) + (((v)[1] + (v)[5]) + ((v)[3] + (v)[7])))
+#define PICK(mask, a, b) ((f8)(((i8)(a) & (i8)(mask)) | ((i8)(b) & ~(i8)(mask))))
 #define NORM_EPSILON 1e-12f
 /* Adding it leaves the nearest integer to x in the low bits of the sum, for |x| below 2^22. */
 #define ROUND_MAGIC 12582912.0f
@@ -69,27 +70,29 @@ KERNEL_TARGET static void KERNEL(bend)(float *x, const float *y, const float *bi
 KERNEL_TARGET static void KERNEL(squeeze)(
 	const float *x, uint8_t *ret, float *ret_scale, float *ret_shift)
 {
-	i8 most = { 0 };
-	float top, factor;
-	int32_t bits = 0;
+	f8 low = AT(f8, x), high = low;
+	float bottom, top, factor;
 
-	/* Positive floating point numbers are in the order of their bits. */
-	for (size_t i = 0; i < MODEL_BRANCH; i += LANES) {
-		i8 v = AT(i8, x + i) & 0x7fffffff, is_more = v > most;
+	for (size_t i = LANES; i < MODEL_BRANCH; i += LANES) {
+		f8 v = AT(f8, x + i);
 
-		most = (v & is_more) | (most & ~is_more);
+		low = PICK(v < low, v, low);
+		high = PICK(v > high, v, high);
 	}
-	for (int i = 0; i < LANES; i++)
-		bits = most[i] > bits ? most[i] : bits;
-	memcpy(&top, &bits, sizeof(top));
-	factor = top > 0 ? SQUEEZE_TOP / top : 0;
+	bottom = low[0];
+	top = high[0];
+	for (int i = 1; i < LANES; i++) {
+		bottom = low[i] < bottom ? low[i] : bottom;
+		top = high[i] > top ? high[i] : top;
+	}
+	factor = top > bottom ? SQUEEZE_TOP / (top - bottom) : 0;
 	for (size_t i = 0; i < MODEL_BRANCH; i += LANES) {
-		f8 v = AT(f8, x + i) * factor + (ROUND_MAGIC + SQUEEZE_ZERO);
+		f8 v = (AT(f8, x + i) - bottom) * factor + ROUND_MAGIC;
 
 		PUT(b8, ret + i) = __builtin_convertvector((i8)v & 0xff, b8);
 	}
-	*ret_scale = top / SQUEEZE_TOP;
-	*ret_shift = -SQUEEZE_ZERO * *ret_scale;
+	*ret_scale = (top - bottom) / SQUEEZE_TOP;
+	*ret_shift = bottom;
 }
 
 KERNEL_TARGET static void KERNEL(add_features)(float *sum, const uint8_t *row,
