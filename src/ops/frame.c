@@ -11,6 +11,7 @@
  */
 
 #define OWN_TAG "remanence-context"
+#define CHAR_BYTES_LIKELY 8 /* a text cut at so many bytes a character is cut in full by the characters afterwards */
 
 static const char *const block_tags[] = { "system-reminder", "system", "assistant", "user", "human", "developer", "instructions",
 	"user_instructions", "environment_context", "permissions", "persisted-output", "hook_prompt", "tool_use", "tool_result",
@@ -74,15 +75,23 @@ char *frame_escape(struct arena *a, const char *text)
 	return ret;
 }
 
+/* The beginning of a text that surely holds `chars` characters that are shown, so that long texts are not gone through whole. */
+static const char *head_of(struct arena *a, const char *text, size_t chars)
+{
+	struct str s = str_of(text);
+	size_t n = utf8_cut(s.p, s.n, chars * CHAR_BYTES_LIKELY + CHAR_BYTES_LIKELY);
+	return n == s.n ? s.n ? text : "" : arena_printf(a, "%.*s …", (int)n, s.p);
+}
+
 char *frame_line(struct arena *a, const char *text, size_t width)
 {
-	return text_one_line(a, str_of(frame_escape(a, text ? text : "")), width);
+	return text_one_line(a, str_of(frame_escape(a, head_of(a, text, width))), width);
 }
 
 char *frame_block(struct arena *a, const char *text, size_t chars, const char *indent)
 {
 	AUTO(buf_done) struct buf b = { 0 };
-	struct str rest = str_of(frame_escape(a, text ? text : "")), line;
+	struct str rest = str_of(frame_escape(a, head_of(a, text, chars))), line;
 	size_t whole = rest.n;
 	rest.n = grapheme_cut(rest, chars);
 	bool is_cut = rest.n < whole;

@@ -103,11 +103,11 @@ _Static_assert(KIND_FACT == 3 && KIND_NOTE == 4 && FACT_PREFERENCE == 10 && FACT
 int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
 {
 	static const char pinned[] = "SELECT id FROM memory WHERE is_pinned = 1 AND project = ?1 AND status = 0"
-				     " ORDER BY at DESC, id DESC LIMIT ?2";
+				     " ORDER BY at DESC LIMIT ?2";
 	static const char notes[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 4 AND status = 0"
-				    " ORDER BY at DESC, id DESC LIMIT ?2";
+				    " ORDER BY at DESC LIMIT ?2";
 	static const char facts[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 3 AND type IN (10, 12) AND status = 0"
-				    " ORDER BY at DESC, id DESC LIMIT ?2";
+				    " ORDER BY at DESC LIMIT ?2";
 	static const char *const statements[] = { pinned, facts, notes };
 	const int64_t projects[] = { project, 0 };
 	int64_t *all = NULL;
@@ -135,7 +135,7 @@ int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, in
 int query_recent(struct store *s, struct arena *a, const struct recent_query *q, int64_t **ret, size_t *ret_n, struct err *err)
 {
 	static const char of_project[] = "SELECT id FROM memory WHERE project = ?1 AND kind = ?2 AND status = 0"
-					 " AND (?3 = 0 OR session IS NULL OR session <> ?3) ORDER BY at DESC, id DESC LIMIT ?4";
+					 " AND (?3 = 0 OR session IS NULL OR session <> ?3) ORDER BY at DESC LIMIT ?4";
 	static const char of_session[] = "SELECT id FROM memory WHERE session = ?1 AND kind = ?2 AND status = 0"
 					 " ORDER BY at DESC, id DESC LIMIT ?3";
 	if (q->session)

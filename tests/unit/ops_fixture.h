@@ -51,6 +51,8 @@ static inline void follow(struct fixture *f)
 		AUTO(arena_done) struct arena a = { 0 };
 		assert_int_equal(store_changes(f->reader, &a, (int64_t)index_seq(f->index), 500, &changes, &n, NULL), 0);
 		struct index_row *rows = ARENA_ARRAY(&a, struct index_row, n + 1);
+		struct doc *docs = ARENA_ARRAY(&a, struct doc, n + 1);
+		size_t ndocs = 0;
 		if (n)
 			assert_int_equal(store_index_rows(f->reader, &a, changes, n, rows, NULL), 0);
 		for (size_t i = 0; i < n; i++) {
@@ -62,17 +64,20 @@ static inline void follow(struct fixture *f)
 				assert_int_equal(index_remove(f->index, &id, 1, NULL), 0);
 				continue;
 			}
-			struct doc d = { .id = id,
+			docs[ndocs++] = (struct doc){ .id = id,
 				.columns = { .at = r->at, .project = (uint32_t)r->project, .session = (uint32_t)r->session,
 					.kind = (uint8_t)r->doc_kind, .type = (uint8_t)r->type, .status = (uint8_t)r->status,
 					.origin = (uint8_t)r->origin, .agent = (uint8_t)r->agent, .confidence = (uint8_t)(r->confidence * 255),
 					.flags = (uint8_t)((r->is_pinned ? DOC_PINNED : 0) | (r->is_meta ? DOC_META : 0)),
 					.branch = r->branch && *r->branch ? (uint32_t)hash64(r->branch, strlen(r->branch)) : 0 },
 				.title = str_of(r->title), .body = str_of(r->body), .rest = str_of(r->rest) };
-			assert_int_equal(index_put(f->index, &d, 1, NULL), 0);
 		}
+		if (ndocs)
+			assert_int_equal(index_put(f->index, docs, ndocs, NULL), 0);
 		if (n)
 			index_set_seq(f->index, (uint64_t)changes[n - 1].seq);
+		if (index_wants_flush(f->index))
+			assert_int_equal(index_flush(f->index, false, NULL), 0);
 	} while (n);
 }
 
