@@ -71,12 +71,12 @@ void builder_free(struct builder *b)
 
 static struct str stem_str(const struct builder *b, const struct entry *e)
 {
-	return (struct str){b->keys.data + e->key, e->stem_len};
+	return (struct str){ b->keys.data + e->key, e->stem_len };
 }
 
 static struct str word_str(const struct builder *b, const struct entry *e)
 {
-	return (struct str){b->keys.data + e->key + e->stem_len, e->word_len};
+	return (struct str){ b->keys.data + e->key + e->stem_len, e->word_len };
 }
 
 static uint64_t key_hash(struct str stem, struct str word)
@@ -110,8 +110,10 @@ static uint32_t entry_of(struct builder *b, struct str stem, struct str word, bo
 			return b->table[s] - 1;
 	}
 	MEM_GROW(b->entries, b->entries_cap, b->nentries + 1);
-	b->entries[b->nentries] = (struct entry){.key = (uint32_t)b->keys.len, .stem_len = (uint8_t)stem.n,
-		.word_len = (uint8_t)word.n, .has_positions = has_positions};
+	b->entries[b->nentries] = (struct entry){ .key = (uint32_t)b->keys.len,
+		.stem_len = (uint8_t)stem.n,
+		.word_len = (uint8_t)word.n,
+		.has_positions = has_positions };
 	buf_add(&b->keys, stem.p, stem.n);
 	buf_add(&b->keys, word.p, word.n);
 	b->table[s] = (uint32_t)++b->nentries;
@@ -122,7 +124,7 @@ static void add_occurrence(struct builder *b, uint32_t term, uint32_t position)
 {
 	MEM_GROW(b->occurrences, b->occurrences_cap, b->noccurrences + 1);
 	b->occurrences[b->noccurrences++] =
-		(struct occurrence){term, b->doc, (uint32_t)b->field << FIELD_SHIFT | position};
+		(struct occurrence){ term, b->doc, (uint32_t)b->field << FIELD_SHIFT | position };
 	b->entries[term].count++;
 }
 
@@ -131,8 +133,8 @@ static void finish_word(struct builder *b)
 	if (!b->has_word)
 		return;
 	b->has_word = false;
-	struct str word = {b->word, b->word_len};
-	struct str stem = b->stem_len ? (struct str){b->stem, b->stem_len} : word;
+	struct str word = { b->word, b->word_len };
+	struct str stem = b->stem_len ? (struct str){ b->stem, b->stem_len } : word;
 	bool is_stop = term_is_stop_word(word.p, word.n);
 	uint32_t position = b->base + b->word_position;
 	add_occurrence(b, entry_of(b, stem, word, !is_stop), is_stop ? NO_POSITION : position);
@@ -152,9 +154,9 @@ static void take_term(void *ctx, const struct term *t)
 	}
 	finish_word(b);
 	if (t->form == TERM_WHOLE) {
-		char marked[KEY_MAX] = {WHOLE_MARK};
+		char marked[KEY_MAX] = { WHOLE_MARK };
 		memcpy(marked + 1, t->text, t->len);
-		struct str whole = {marked, t->len + 1u};
+		struct str whole = { marked, t->len + 1u };
 		add_occurrence(b, entry_of(b, whole, whole, false), NO_POSITION);
 		return;
 	}
@@ -172,7 +174,7 @@ static enum language language_of(const struct doc *d)
 
 static void take_doc(struct builder *b, const struct doc *d, uint32_t n, struct doc_row *row)
 {
-	const struct str fields[FIELD_COUNT] = {d->title, d->body, d->rest};
+	const struct str fields[FIELD_COUNT] = { d->title, d->body, d->rest };
 	enum language lang = language_of(d);
 	b->doc = n;
 	b->base = b->words = b->last_position = 0;
@@ -213,7 +215,7 @@ static void list_done(struct list *l)
 /* Of function words only the presence is kept. */
 static void add_posting(struct list *l, const struct occurrence *o, size_t n, bool is_stop)
 {
-	unsigned by_field[FIELD_COUNT] = {0};
+	unsigned by_field[FIELD_COUNT] = { 0 };
 	size_t first = l->npositions;
 	MEM_GROW(l->positions, l->positions_cap, l->npositions + n);
 	for (size_t i = 0; i < n; i++) {
@@ -223,7 +225,9 @@ static void add_posting(struct list *l, const struct occurrence *o, size_t n, bo
 			l->positions[l->npositions++] = position;
 	}
 	size_t count = l->npositions - first;
-	uint8_t code = is_stop ? 0 : code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY], by_field[FIELD_REST]);
+	uint8_t code = is_stop ? 0
+			       : code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY],
+					 by_field[FIELD_REST]);
 	MEM_GROW(l->docs, l->docs_cap, l->n + 1);
 	MEM_GROW(l->codes, l->codes_cap, l->n + 1);
 	MEM_GROW(l->counts, l->counts_cap, l->n + 1);
@@ -232,7 +236,8 @@ static void add_posting(struct list *l, const struct occurrence *o, size_t n, bo
 	l->counts[l->n++] = (uint16_t)count;
 }
 
-static void write_term(const struct builder *b, struct segment_writer *w, const struct entry *e, struct list *l)
+static void write_term(
+	const struct builder *b, struct segment_writer *w, const struct entry *e, struct list *l)
 {
 	const struct occurrence *o = b->occurrences + e->count, *end = o;
 	bool is_stop = !e->has_positions && stem_str(b, e).p[0] != WHOLE_MARK;
@@ -244,14 +249,24 @@ static void write_term(const struct builder *b, struct segment_writer *w, const 
 			next++;
 		add_posting(l, o, (size_t)(next - o), is_stop);
 	}
-	writer_add(w, &(struct term_postings){.stem = stem_str(b, e), .word = word_str(b, e), .has_positions = e->has_positions,
-		.n = l->n, .docs = l->docs, .codes = l->codes, .counts = l->counts, .positions = l->positions});
+	writer_add(w, &(struct term_postings){ .stem = stem_str(b, e),
+			      .word = word_str(b, e),
+			      .has_positions = e->has_positions,
+			      .n = l->n,
+			      .docs = l->docs,
+			      .codes = l->codes,
+			      .counts = l->counts,
+			      .positions = l->positions });
 }
 
-/* Counting sort by term; documents and positions keep their order. Leaves in each entry's count where its own start. */
+/*
+ * Counting sort by term; documents and positions keep their order. Leaves in each entry's count
+ * where its own start.
+ */
 static void sort_occurrences(struct builder *b)
 {
-	struct occurrence *sorted = mem_resize(NULL, MAX(b->noccurrences, (size_t)1) * sizeof(*sorted));
+	struct occurrence *sorted =
+		mem_resize(NULL, MAX(b->noccurrences, (size_t)1) * sizeof(*sorted));
 	uint32_t *next = mem_alloc((b->nentries + 1) * sizeof(*next));
 	uint32_t at = 0;
 	for (size_t i = 0; i < b->nentries; i++) {
@@ -306,14 +321,17 @@ struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		take_doc(b, order[i], (uint32_t)i, &rows[i]);
 	sort_occurrences(b);
-	/* The hash table points at entries by number: from here on it is not needed, and entries may move. */
+	/*
+	 * The hash table points at entries by number: from here on it is not needed, and entries
+	 * may move.
+	 */
 	qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
 	struct segment_writer *w = writer_new(-1, rows, n);
-	struct list l = {0};
+	struct list l = { 0 };
 	for (size_t i = 0; i < b->nentries; i++)
 		write_term(b, w, &b->entries[i], &l);
 	list_done(&l);
-	struct buf image = {0};
+	struct buf image = { 0 };
 	uint64_t len;
 	writer_end(w, &image, &len, NULL);
 	free(rows);

@@ -4,7 +4,10 @@
 #include "index/segment.h"
 #include "text/terms.h"
 
-/* Makes a segment in memory out of documents: analyses their fields and turns the occurrences around. One thread. */
+/*
+ * Makes a segment in memory out of documents: analyses their fields and turns the occurrences
+ * around. One thread.
+ */
 
 #define BUILD_BYTES_MAX (16u << 20) /* text of one batch; callers cut larger ones */
 

@@ -7,7 +7,10 @@
 
 #include "base/buf.h"
 
-/* Numbers as bytes: LEB128 and arrays of values of a fixed number of bits (little endian, at most 57; readable 8 bytes past the end). */
+/*
+ * Numbers as bytes: LEB128 and arrays of values of a fixed number of bits (little endian, at most
+ * 57; readable 8 bytes past the end).
+ */
 
 #define BITS_MAX 57
 #define BITS_PAD 8 /* bytes that must be readable after packed values */

@@ -17,7 +17,9 @@ static bool has_bit(uint32_t bits, uint64_t i)
 	return i < 32 && (bits >> i & 1);
 }
 
-/* A column that must equal `wanted` (0: any): looked at per document unless it is the same in all. */
+/*
+ * A column that must equal `wanted` (0: any): looked at per document unless it is the same in all.
+ */
 static bool must_equal(struct filter_check *c, enum column column, uint64_t wanted)
 {
 	if (wanted == 0)
@@ -30,7 +32,7 @@ static bool must_equal(struct filter_check *c, enum column column, uint64_t want
 
 void filter_start(struct filter_check *c, const struct search_filter *f, const struct segment *seg)
 {
-	*c = (struct filter_check){.f = f, .seg = seg};
+	*c = (struct filter_check){ .f = f, .seg = seg };
 	c->project = must_equal(c, COLUMN_PROJECT, f->project);
 	c->session = must_equal(c, COLUMN_SESSION, f->session);
 	c->branch = must_equal(c, COLUMN_BRANCH, f->branch);
@@ -53,7 +55,9 @@ static bool memory_passes(const struct filter_check *c, uint32_t doc)
 	return !f->types || has_bit(f->types, segment_column(c->seg, COLUMN_TYPE, doc));
 }
 
-/* Types and kinds of memories say nothing about other classes, so asking for them leaves those out. */
+/*
+ * Types and kinds of memories say nothing about other classes, so asking for them leaves those out.
+ */
 static bool other_passes(const struct filter_check *c, uint32_t doc, enum doc_class class)
 {
 	const struct search_filter *f = c->f;

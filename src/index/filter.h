@@ -3,12 +3,15 @@
 
 #include "index/segment.h"
 
-/* Whether a document's columns satisfy a filter. Columns that do not vary in a segment are decided once. */
+/*
+ * Whether a document's columns satisfy a filter. Columns that do not vary in a segment are decided
+ * once.
+ */
 
 struct filter_check {
 	const struct search_filter *f;
 	const struct segment *seg;
-	bool none;                /* no document of the segment can pass */
+	bool none;                                /* no document of the segment can pass */
 	bool project, session, agent, branch, at; /* columns to look at */
 };
 void filter_start(struct filter_check *c, const struct search_filter *f, const struct segment *seg);

@@ -9,10 +9,12 @@
 #define BODY_EXACT 8   /* levels below this one are not rounded */
 #define OTHER_LEVELS 4 /* 0, 1, 2, 3 and more */
 
-static const uint8_t body_levels[BODY_LEVELS] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64, 128};
+static const uint8_t body_levels[BODY_LEVELS] = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 24, 32, 64,
+	128 };
 
 static struct code_info codes[CODE_COUNT];
-static uint8_t code_by_counts[OTHER_LEVELS][OTHER_LEVELS][BODY_LEVELS]; /* title, rest, level of body */
+static uint8_t code_by_counts[OTHER_LEVELS][OTHER_LEVELS]
+			     [BODY_LEVELS]; /* title, rest, level of body */
 static pthread_once_t codes_once = PTHREAD_ONCE_INIT;
 
 /* The order of the codes is part of the format: rarer combinations later. */
@@ -32,8 +34,11 @@ static void fill_codes(void)
 						continue;
 					code_by_counts[t][o][l] = (uint8_t)n;
 					codes[n++] = (struct code_info){
-						.title = (uint8_t)t, .rest = (uint8_t)o, .body = body_levels[l],
-						.is_exact = t < OTHER_LEVELS - 1 && o < OTHER_LEVELS - 1 && l < BODY_EXACT,
+						.title = (uint8_t)t,
+						.rest = (uint8_t)o,
+						.body = body_levels[l],
+						.is_exact = t < OTHER_LEVELS - 1 &&
+							    o < OTHER_LEVELS - 1 && l < BODY_EXACT,
 					};
 				}
 			}

@@ -15,12 +15,13 @@
 #include "index/snapshot.h"
 #include "text/hash.h"
 
-#define TAIL_FANOUT 8u               /* so many small segments of the tail become one */
-#define TAIL_BYTES_MAX (2u << 20)    /* then the tail wants to be flushed */
+#define TAIL_FANOUT 8u            /* so many small segments of the tail become one */
+#define TAIL_BYTES_MAX (2u << 20) /* then the tail wants to be flushed */
 #define TAIL_DOCS_MAX 8192u
-#define MERGE_RATIO 2u               /* a segment at most so many times larger than what is being written joins it */
-#define SEGMENT_DOCS_MAX 1000000u    /* larger ones are left alone unless documents were removed */
-#define DEAD_SHARE 4u                /* a segment of which one in so many is removed is rewritten */
+#define MERGE_RATIO \
+	2u /* a segment at most so many times larger than what is being written joins it */
+#define SEGMENT_DOCS_MAX 1000000u /* larger ones are left alone unless documents were removed */
+#define DEAD_SHARE 4u             /* a segment of which one in so many is removed is rewritten */
 
 static struct snapshot *snapshot_new(struct index *ix)
 {
@@ -38,7 +39,8 @@ static struct snapshot *snapshot_new(struct index *ix)
 
 static bool is_ours(const char *name)
 {
-	return str_starts(name, "segment-") || !strcmp(name, MANIFEST_NAME) || !strcmp(name, MANIFEST_NAME ".tmp");
+	return str_starts(name, "segment-") || !strcmp(name, MANIFEST_NAME) ||
+	       !strcmp(name, MANIFEST_NAME ".tmp");
 }
 
 static bool is_listed(const struct snapshot *s, const char *name)
@@ -54,7 +56,7 @@ static bool is_listed(const struct snapshot *s, const char *name)
 /* Unlinks what an interrupted flush or a damaged index left. */
 static void remove_unlisted(const char *dir, const struct snapshot *s)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	char **names;
 	size_t n;
 	if (file_list(&a, dir, &names, &n, NULL) != 0)
@@ -64,9 +66,10 @@ static void remove_unlisted(const char *dir, const struct snapshot *s)
 			unlink(path_join(&a, dir, names[i]));
 }
 
-static int load_segment(struct index *ix, struct snapshot *s, const struct manifest_entry *e, struct err *err)
+static int load_segment(
+	struct index *ix, struct snapshot *s, const struct manifest_entry *e, struct err *err)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	char name[SEGMENT_NAME_MAX];
 	struct segment *seg;
 	segment_name(e->number, name);
@@ -83,7 +86,7 @@ static int load_segment(struct index *ix, struct snapshot *s, const struct manif
 
 static int load(struct index *ix, struct err *err)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	struct manifest m;
 	if (manifest_read(&a, ix->dir, &m, err) != 0)
 		return -1;
@@ -147,13 +150,17 @@ void index_set_seq(struct index *ix, uint64_t seq)
 	__atomic_store_n(&ix->seq, seq, __ATOMIC_RELAXED);
 }
 
-/* The youngest segments of the tail that are of one size become one: putting single documents stays cheap. */
+/*
+ * The youngest segments of the tail that are of one size become one: putting single documents stays
+ * cheap.
+ */
 static void merge_tail(struct index *ix, struct snapshot *s)
 {
 	for (;;) {
 		size_t first = s->n;
 		uint32_t limit = s->views[s->n - 1].seg->t.docs * TAIL_FANOUT;
-		while (first > 0 && !s->views[first - 1].seg->name && s->views[first - 1].seg->t.docs < limit)
+		while (first > 0 && !s->views[first - 1].seg->name &&
+			s->views[first - 1].seg->t.docs < limit)
 			first--;
 		size_t n = s->n - first;
 		if (n < TAIL_FANOUT)
@@ -162,14 +169,14 @@ static void merge_tail(struct index *ix, struct snapshot *s)
 		bool *gone = mem_alloc(s->n);
 		for (size_t i = 0; i < n; i++) {
 			const struct view *v = &s->views[first + i];
-			sources[i] = (struct merge_source){v->seg, v->dead ? v->dead->bits : NULL};
+			sources[i] =
+				(struct merge_source){ v->seg, v->dead ? v->dead->bits : NULL };
 			gone[first + i] = true;
 		}
-		struct buf image = {0};
-		uint64_t len;
-		uint32_t docs;
-		merge_segments(sources, n, -1, &image, &len, &docs, NULL);
-		snapshot_replace(ix, s, gone, docs ? segment_of_memory(&image) : NULL);
+		struct merge_target target = { .fd = -1 };
+		merge_segments(sources, n, &target, NULL);
+		snapshot_replace(
+			ix, s, gone, target.docs ? segment_of_memory(&target.image) : NULL);
 		free(sources);
 		free(gone);
 		if (s->n == 0)
@@ -199,7 +206,8 @@ int index_put(struct index *ix, const struct doc *docs, size_t n, struct err *er
 {
 	for (size_t i = 0; i < n; i++)
 		if (DOC_CLASS(docs[i].id) >= CLASS_COUNT)
-			return err_set(err, ERR_INTERNAL, "a document of class %d was put into the index",
+			return err_set(err, ERR_INTERNAL,
+				"a document of class %d was put into the index",
 				(int)DOC_CLASS(docs[i].id));
 	for (size_t i = 0; i < n;) {
 		size_t first = i, bytes = 0;
@@ -220,7 +228,10 @@ int index_remove(struct index *ix, const doc_id *ids, size_t n, struct err *err)
 	return 0;
 }
 
-/* Which views the next file is made of: the tail, those with too many removed (all with any when purging), and those that are not much larger. */
+/*
+ * Which views the next file is made of: the tail, those with too many removed (all with any when
+ * purging), and those that are not much larger.
+ */
 static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
 {
 	size_t n = 0;
@@ -246,34 +257,37 @@ static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
 	return n;
 }
 
-static int write_merged(struct index *ix, const struct merge_source *sources, size_t n, struct segment **ret, struct err *err)
+static int write_merged(struct index *ix, const struct merge_source *sources, size_t n,
+	struct segment **ret, struct err *err)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	char name[SEGMENT_NAME_MAX];
-	uint64_t len;
-	uint32_t docs;
 	segment_name(ix->next_file, name);
 	const char *path = path_join(&a, ix->dir, name);
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-	int result = merge_segments(sources, n, fd, NULL, &len, &docs, err);
-	if (result == 0 && docs && fsync(fd) != 0)
+	struct merge_target target = { .fd = fd };
+	int result = merge_segments(sources, n, &target, err);
+	if (result == 0 && target.docs && fsync(fd) != 0)
 		result = err_set(err, ERR_IO, "cannot synchronise '%s': %s", path, strerror(errno));
 	close(fd);
 	*ret = NULL;
-	if (result == 0 && docs)
-		result = segment_map(path, len, NULL, ret, err);
+	if (result == 0 && target.docs)
+		result = segment_map(path, target.len, NULL, ret, err);
 	if (!*ret)
 		unlink(path);
 	ix->next_file++;
 	return result;
 }
 
-/* Unlinks the files of the views that are gone; when purging their content is overwritten once the last reader has left. */
+/*
+ * Unlinks the files of the views that are gone; when purging their content is overwritten once the
+ * last reader has left.
+ */
 static void unlink_gone(struct index *ix, const struct snapshot *old, const bool *gone, bool purge)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	for (size_t i = 0; i < old->n; i++) {
 		struct segment *seg = old->views[i].seg;
 		if (!gone[i] || !seg->name)
@@ -285,7 +299,10 @@ static void unlink_gone(struct index *ix, const struct snapshot *old, const bool
 	}
 }
 
-/* Nobody may still see what was forgotten, and its memory and files are to be overwritten: wait for the searches under way. */
+/*
+ * Nobody may still see what was forgotten, and its memory and files are to be overwritten: wait for
+ * the searches under way.
+ */
 static void wait_for_readers(struct index *ix)
 {
 	pthread_mutex_lock(&ix->lock);
@@ -302,8 +319,8 @@ static int rewrite(struct index *ix, const bool *chosen, size_t n, bool purge, s
 	size_t k = 0;
 	for (size_t i = 0; i < old->n; i++)
 		if (chosen[i])
-			sources[k++] = (struct merge_source){old->views[i].seg,
-				old->views[i].dead ? old->views[i].dead->bits : NULL};
+			sources[k++] = (struct merge_source){ old->views[i].seg,
+				old->views[i].dead ? old->views[i].dead->bits : NULL };
 	int result = n ? write_merged(ix, sources, n, &merged, err) : 0;
 	uint64_t seq = index_seq(ix);
 	if (result == 0) {
@@ -353,7 +370,7 @@ void index_stats(const struct index *cix, struct index_stats *ret)
 {
 	struct index *ix = (struct index *)(uintptr_t)cix; /* the lock is ours to take */
 	struct snapshot *s = snapshot_take(ix);
-	*ret = (struct index_stats){0};
+	*ret = (struct index_stats){ 0 };
 	for (size_t i = 0; i < s->n; i++) {
 		const struct view *v = &s->views[i];
 		uint32_t dead = v->dead ? v->dead->n : 0;
@@ -374,5 +391,6 @@ bool index_wants_flush(const struct index *ix)
 {
 	struct index_stats s;
 	index_stats(ix, &s);
-	return s.tail_bytes > TAIL_BYTES_MAX || s.tail_docs > TAIL_DOCS_MAX || s.removed > s.docs / DEAD_SHARE + TAIL_DOCS_MAX;
+	return s.tail_bytes > TAIL_BYTES_MAX || s.tail_docs > TAIL_DOCS_MAX ||
+	       s.removed > s.docs / DEAD_SHARE + TAIL_DOCS_MAX;
 }

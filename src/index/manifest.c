@@ -55,17 +55,18 @@ static void take_entry(struct reader *r, struct arena *a, struct manifest_entry 
 
 int manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct err *err)
 {
-	AUTO(buf_done) struct buf b = {.max = MANIFEST_MAX};
+	AUTO(buf_done) struct buf b = { .max = MANIFEST_MAX };
 	const char *path = path_join(a, dir, MANIFEST_NAME);
 	if (file_read(path, MANIFEST_MAX, &b, err) != 0)
 		return -1;
-	if (b.len < HEAD_BYTES + 8 || fixed_get((uint8_t *)b.data + b.len - 8, 8) != hash64(b.data, b.len - 8))
+	if (b.len < HEAD_BYTES + 8 ||
+		fixed_get((uint8_t *)b.data + b.len - 8, 8) != hash64(b.data, b.len - 8))
 		return err_set(err, ERR_IO, "'%s' is damaged", path);
-	struct reader r = {(uint8_t *)b.data, (uint8_t *)b.data + b.len - 8, false};
+	struct reader r = { (uint8_t *)b.data, (uint8_t *)b.data + b.len - 8, false };
 	uint64_t magic = take(&r, 8), version = take(&r, 8);
 	if (magic != MANIFEST_MAGIC || version != SEGMENT_VERSION)
 		return err_set(err, ERR_IO, "'%s' is of another version", path);
-	struct manifest m = {.seq = take(&r, 8), .next_file = take(&r, 8), .n = take(&r, 8)};
+	struct manifest m = { .seq = take(&r, 8), .next_file = take(&r, 8), .n = take(&r, 8) };
 	if (m.n > SEGMENTS_MAX)
 		return err_set(err, ERR_IO, "'%s' is damaged", path);
 	m.entries = ARENA_ARRAY(a, struct manifest_entry, m.n);
@@ -112,21 +113,23 @@ static int write_synced(const char *path, const struct buf *b, struct err *err)
 	return failed ? err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(error)) : 0;
 }
 
-int manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint64_t next_file, struct err *err)
+int manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint64_t next_file,
+	struct err *err)
 {
-	AUTO(buf_done) struct buf b = {0};
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(buf_done) struct buf b = { 0 };
+	AUTO(arena_done) struct arena a = { 0 };
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
 		n += s->views[i].seg->name != NULL;
-	const uint64_t head[] = {MANIFEST_MAGIC, SEGMENT_VERSION, seq, next_file, n};
+	const uint64_t head[] = { MANIFEST_MAGIC, SEGMENT_VERSION, seq, next_file, n };
 	for (size_t i = 0; i < ARRAY_LEN(head); i++)
 		fixed_put(&b, head[i], 8);
 	for (size_t i = 0; i < s->n; i++)
 		if (s->views[i].seg->name)
 			put_view(&b, &s->views[i]);
 	fixed_put(&b, hash64(b.data, b.len), 8);
-	const char *path = path_join(&a, dir, MANIFEST_NAME), *beside = path_join(&a, dir, MANIFEST_NAME ".tmp");
+	const char *path = path_join(&a, dir, MANIFEST_NAME),
+		   *beside = path_join(&a, dir, MANIFEST_NAME ".tmp");
 	if (write_synced(beside, &b, err) != 0)
 		return -1;
 	if (rename(beside, path) != 0)

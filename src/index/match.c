@@ -31,33 +31,35 @@ struct ref_list {
 
 static void add_ref(struct arena *a, struct ref_list *l, const struct term_cursor *c, bool is_exact)
 {
-	struct ref ref = {c->ref, is_exact};
+	struct ref ref = { c->ref, is_exact };
 	ARENA_PUSH(a, l->items, l->n, l->cap, ref);
 }
 
-static void add_forms(struct arena *a, struct ref_list *l, const struct segment *seg, const struct query_word *w, size_t stem,
-	bool exact_only)
+static void add_forms(struct arena *a, struct ref_list *l, const struct segment *seg,
+	const struct query_word *w, size_t stem, bool exact_only)
 {
 	struct term_cursor c;
 	bool is_there = term_cursor_seek(&c, seg, w->stems[stem]);
 	while (is_there) {
-		bool is_exact = str_eq((struct str){c.word, c.word_len}, w->word);
+		bool is_exact = str_eq((struct str){ c.word, c.word_len }, w->word);
 		if (is_exact || !exact_only)
 			add_ref(a, l, &c, is_exact);
-		is_there = term_cursor_next(&c) && str_eq((struct str){c.stem, c.stem_len}, w->stems[stem]);
+		is_there = term_cursor_next(&c) &&
+			   str_eq((struct str){ c.stem, c.stem_len }, w->stems[stem]);
 	}
 }
 
-size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w, bool exact_only, struct ref **ret)
+size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w,
+	bool exact_only, struct ref **ret)
 {
-	struct ref_list l = {0};
+	struct ref_list l = { 0 };
 	for (size_t i = 0; i < w->nstems && !w->is_whole; i++)
 		add_forms(a, &l, seg, w, i, exact_only);
 	if (!exact_only && !w->is_part) {
-		char marked[KEY_MAX] = {WHOLE_MARK};
+		char marked[KEY_MAX] = { WHOLE_MARK };
 		struct term_cursor c;
 		memcpy(marked + 1, w->word.p, w->word.n);
-		if (term_cursor_seek(&c, seg, (struct str){marked, w->word.n + 1}))
+		if (term_cursor_seek(&c, seg, (struct str){ marked, w->word.n + 1 }))
 			add_ref(a, &l, &c, true);
 	}
 	*ret = l.items;
@@ -68,8 +70,9 @@ static void fill_code_weights(float weights[CODE_COUNT])
 {
 	const struct code_info *codes = code_table();
 	for (int i = 0; i < CODE_COUNT; i++)
-		weights[i] = (float)(codes[i].title * index_weights.title + codes[i].body * index_weights.body +
-			codes[i].rest * index_weights.rest);
+		weights[i] = (float)(codes[i].title * index_weights.title +
+				     codes[i].body * index_weights.body +
+				     codes[i].rest * index_weights.rest);
 }
 
 static void list_room(struct run *r, struct list *l)
@@ -104,8 +107,12 @@ struct window {
 	uint64_t touched[WINDOW / 64];
 };
 
-/* Adds the postings of one form that lie in [start, start + WINDOW); `i` is the cursor in the block in hand. */
-static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start, const float weights[CODE_COUNT], bool is_exact)
+/*
+ * Adds the postings of one form that lie in [start, start + WINDOW); `i` is the cursor in the block
+ * in hand.
+ */
+static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start,
+	const float weights[CODE_COUNT], bool is_exact)
 {
 	const float factor = is_exact ? 1.0f : (float)index_weights.form;
 	while (p->n) {
@@ -139,7 +146,8 @@ static void empty_window(struct window *w, const struct view *v, struct list *l,
 }
 
 /* Several forms: summed in windows of documents. */
-static void gather_forms(struct run *r, const struct view *v, struct list *l, const float weights[CODE_COUNT])
+static void gather_forms(
+	struct run *r, const struct view *v, struct list *l, const float weights[CODE_COUNT])
 {
 	struct postings *p = run_room(r, l->nrefs * sizeof(*p));
 	uint32_t *at = arena_alloc(r->scratch, l->nrefs * sizeof(*at));
@@ -170,7 +178,8 @@ void match_run(struct run *r)
 	for (size_t v = 0; v < r->snap->n; v++) {
 		for (size_t g = 0; g < r->ngroups; g++) {
 			struct list *l = run_list(r, v, g);
-			l->nrefs = match_refs(r->scratch, r->snap->views[v].seg, r->groups[g].word, false, &l->refs);
+			l->nrefs = match_refs(r->scratch, r->snap->views[v].seg, r->groups[g].word,
+				false, &l->refs);
 			list_room(r, l);
 			if (l->nrefs == 1)
 				gather_one(&r->snap->views[v], l, weights);

@@ -7,8 +7,8 @@
 #include "index/weights.h"
 
 /*
- * A search under way: for each scored word of the question (a group: all its forms) and each segment, the live documents
- * that hold it. All memory is the run's scratch arena.
+ * A search under way: for each scored word of the question (a group: all its forms) and each
+ * segment, the live documents that hold it. All memory is the run's scratch arena.
  */
 
 struct ref {
@@ -44,25 +44,32 @@ struct run {
 	struct snapshot *snap;
 	const struct search *in;
 	struct arena *scratch;
-	struct room *room;       /* for what is large and need not be zero */
+	struct room *room; /* for what is large and need not be zero */
 	struct group groups[QUERY_TERMS_MAX];
 	size_t ngroups;
-	struct list *lists;      /* [view][group] */
+	struct list *lists; /* [view][group] */
 	struct pair pairs[PAIRS_MAX];
 	size_t npairs;
 	struct list *pair_lists; /* [view][pair] */
 	uint64_t **maps;         /* [view][group], NULL until needed: a bit per document */
 	float *session_scores;   /* by slot */
 	uint64_t docs;           /* live ones */
-	/* What score_docs need not give: documents whose base score (own, pairs, weighted session) is below the least. */
-	float least;
-	float session_weight;
-	bool wants_complete;     /* but give those that hold all words */
+	/*
+	 * What score_docs need not give: documents whose base score, the weighted sum of own, pairs
+	 * and session, is below the least, or below their session's floor where there are floors.
+	 */
+	float least, *floors;
+	float own_weight, pair_weight, session_weight;
+	bool wants_complete; /* but give those that hold all words */
 	bool has_skipped;
 };
 
-/* Finds the posting lists of a word in one segment: the forms of each of its stems, and the whole of that name. */
-size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w, bool exact_only, struct ref **ret);
+/*
+ * Finds the posting lists of a word in one segment: the forms of each of its stems, and the whole
+ * of that name.
+ */
+size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w,
+	bool exact_only, struct ref **ret);
 /* Fills groups (with df and idf) and lists. */
 void match_run(struct run *r);
 

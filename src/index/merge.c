@@ -83,7 +83,8 @@ static void take_postings(struct merge *m, size_t source)
 				continue;
 			size_t count = postings_positions(&p, i, positions);
 			MEM_GROW(m->refs, m->refs_cap, m->nrefs + 1);
-			m->refs[m->nrefs++] = (struct posting_ref){doc, (uint32_t)m->ntaken, (uint32_t)count, p.codes[i]};
+			m->refs[m->nrefs++] = (struct posting_ref){ doc, (uint32_t)m->ntaken,
+				(uint32_t)count, p.codes[i] };
 			MEM_GROW(m->taken, m->taken_cap, m->ntaken + count + 1);
 			memcpy(m->taken + m->ntaken, positions, count * sizeof(*positions));
 			m->ntaken += count;
@@ -117,15 +118,21 @@ static void write_refs(struct merge *m, struct segment_writer *w, const struct t
 		memcpy(m->positions + npositions, m->taken + r->at, r->count * sizeof(*m->taken));
 		npositions += r->count;
 	}
-	writer_add(w, &(struct term_postings){.stem = {key->stem, key->stem_len}, .word = {key->word, key->word_len},
-		.has_positions = key->ref.has_positions, .n = m->nrefs, .docs = m->docs, .codes = m->codes,
-		.counts = m->counts, .positions = m->positions});
+	writer_add(w, &(struct term_postings){ .stem = { key->stem, key->stem_len },
+			      .word = { key->word, key->word_len },
+			      .has_positions = key->ref.has_positions,
+			      .n = m->nrefs,
+			      .docs = m->docs,
+			      .codes = m->codes,
+			      .counts = m->counts,
+			      .positions = m->positions });
 }
 
 static int compare_cursors(const struct term_cursor *a, const struct term_cursor *b)
 {
-	return key_compare((struct str){a->stem, a->stem_len}, (struct str){a->word, a->word_len},
-		(struct str){b->stem, b->stem_len}, (struct str){b->word, b->word_len});
+	return key_compare((struct str){ a->stem, a->stem_len },
+		(struct str){ a->word, a->word_len }, (struct str){ b->stem, b->stem_len },
+		(struct str){ b->word, b->word_len });
 }
 
 static void merge_terms(struct merge *m, struct segment_writer *w)
@@ -137,7 +144,8 @@ static void merge_terms(struct merge *m, struct segment_writer *w)
 	for (;;) {
 		size_t first = m->n;
 		for (size_t i = 0; i < m->n; i++)
-			if (m->has_term[i] && (first == m->n || compare_cursors(&m->cursors[i], &m->cursors[first]) < 0))
+			if (m->has_term[i] && (first == m->n || compare_cursors(&m->cursors[i],
+									&m->cursors[first]) < 0))
 				first = i;
 		if (first == m->n)
 			return;
@@ -170,11 +178,11 @@ static void merge_done(struct merge *m)
 	free(m->counts);
 }
 
-int merge_segments(const struct merge_source *sources, size_t n, int fd, struct buf *ret_image, uint64_t *ret_len,
-	uint32_t *ret_docs, struct err *err)
+int merge_segments(
+	const struct merge_source *sources, size_t n, struct merge_target *target, struct err *err)
 {
 	size_t docs = 0;
-	struct merge m = {.sources = sources, .n = n};
+	struct merge m = { .sources = sources, .n = n };
 	m.renumber = mem_alloc((n + 1) * sizeof(*m.renumber));
 	for (size_t i = 0; i < n; i++) {
 		m.renumber[i] = mem_alloc((sources[i].seg->t.docs + 1u) * sizeof(**m.renumber));
@@ -184,13 +192,13 @@ int merge_segments(const struct merge_source *sources, size_t n, int fd, struct 
 	m.cursors = mem_alloc((n + 1) * sizeof(*m.cursors));
 	m.has_term = mem_alloc(n + 1);
 	number_docs(&m);
-	*ret_docs = m.nrows;
-	*ret_len = 0;
+	target->docs = m.nrows;
+	target->len = 0;
 	int result = 0;
 	if (m.nrows) {
-		struct segment_writer *w = writer_new(fd, m.rows, m.nrows);
+		struct segment_writer *w = writer_new(target->fd, m.rows, m.nrows);
 		merge_terms(&m, w);
-		result = writer_end(w, ret_image, ret_len, err);
+		result = writer_end(w, &target->image, &target->len, err);
 	}
 	merge_done(&m);
 	return result;

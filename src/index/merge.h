@@ -3,16 +3,24 @@
 
 #include "index/segment.h"
 
-/* Several segments into one, without the documents that are removed, and without words that only those held. */
+/*
+ * Several segments into one, without the documents that are removed, and without words that only
+ * those held.
+ */
 
 struct merge_source {
 	const struct segment *seg;
 	const uint8_t *dead; /* bit per document, NULL: none */
 };
 
-/* fd -1: to memory, into *ret_image. An empty result (no document left) writes nothing and gives *ret_docs 0. */
-int merge_segments(const struct merge_source *sources, size_t n, int fd, struct buf *ret_image, uint64_t *ret_len,
-	uint32_t *ret_docs, struct err *err);
+struct merge_target {
+	int fd;           /* -1: to memory */
+	struct buf image; /* then this is it */
+	uint64_t len;
+	uint32_t docs; /* 0: no document is left, nothing was written */
+};
+int merge_segments(
+	const struct merge_source *sources, size_t n, struct merge_target *target, struct err *err);
 
 static inline bool bit_is_set(const uint8_t *bits, uint32_t i)
 {

@@ -5,8 +5,6 @@
 
 #include "base/mem.h"
 
-#define PAIR_READS_MAX 6000u /* documents whose positions a search reads for near pairs */
-
 /* Reads positions of a group's forms, documents ascending. */
 struct reader {
 	struct postings *forms;
@@ -15,7 +13,8 @@ struct reader {
 	size_t npositions;
 };
 
-static void reader_start(struct run *r, struct reader *rd, const struct segment *seg, const struct list *l)
+static void reader_start(
+	struct run *r, struct reader *rd, const struct segment *seg, const struct list *l)
 {
 	rd->forms = run_room(r, (l->nrefs + 1) * sizeof(*rd->forms));
 	rd->positions = run_room(r, (l->nrefs + 1) * POSITIONS_MAX * sizeof(*rd->positions));
@@ -43,7 +42,8 @@ static void reader_at(struct reader *rd, uint32_t doc)
 		int at = postings_find(&rd->forms[i], doc);
 		if (at < 0)
 			continue;
-		rd->npositions += postings_positions(&rd->forms[i], (uint32_t)at, rd->positions + rd->npositions);
+		rd->npositions += postings_positions(
+			&rd->forms[i], (uint32_t)at, rd->positions + rd->npositions);
 		holders++;
 	}
 	if (holders > 1)
@@ -62,7 +62,10 @@ static unsigned count_near(const struct reader *a, const struct reader *b, uint3
 	return n;
 }
 
-/* A bit per document of the view: intersecting two lists is then testing the shorter against the other's map. */
+/*
+ * A bit per document of the view: intersecting two lists is then testing the shorter against the
+ * other's map.
+ */
 static uint64_t *map_of(struct run *r, size_t view, uint32_t group)
 {
 	uint64_t **map = &r->maps[view * r->ngroups + group];
@@ -86,8 +89,9 @@ static struct both both_of(struct run *r, size_t view, const struct pair *p)
 {
 	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
 	if (a->n == 0 || b->n == 0)
-		return (struct both){0};
-	return a->n <= b->n ? (struct both){a, map_of(r, view, p->b)} : (struct both){b, map_of(r, view, p->a)};
+		return (struct both){ 0 };
+	return a->n <= b->n ? (struct both){ a, map_of(r, view, p->b) }
+			    : (struct both){ b, map_of(r, view, p->a) };
 }
 
 static bool both_hold(const struct both *b, uint32_t doc)
@@ -139,7 +143,10 @@ static int compare_pairs(const void *x, const void *y)
 	return a->a != b->a ? (a->a > b->a) - (a->a < b->a) : (a->b > b->b) - (a->b < b->b);
 }
 
-/* Reading positions costs: the pairs that the fewest documents can hold come first, and tell most; the rest is left out. */
+/*
+ * Reading positions costs: the pairs that the fewest documents can hold come first, and tell most;
+ * the rest is left out.
+ */
 static void keep_affordable(struct run *r)
 {
 	uint64_t reads = 0;
@@ -148,7 +155,7 @@ static void keep_affordable(struct run *r)
 		for (size_t v = 0; v < r->snap->n; v++)
 			r->pairs[p].both += count_both(r, v, &r->pairs[p]);
 	qsort(r->pairs, r->npairs, sizeof(*r->pairs), compare_pairs);
-	while (n < r->npairs && reads + r->pairs[n].both <= PAIR_READS_MAX)
+	while (n < r->npairs && reads + r->pairs[n].both <= index_weights.pair_reads)
 		reads += r->pairs[n++].both;
 	r->npairs = n;
 }
@@ -163,7 +170,7 @@ static void choose_pairs(struct run *r)
 				continue;
 			if (++apart > index_weights.pair_apart || r->npairs == PAIRS_MAX)
 				break;
-			r->pairs[r->npairs++] = (struct pair){.a = a, .b = b};
+			r->pairs[r->npairs++] = (struct pair){ .a = a, .b = b };
 		}
 	}
 }
@@ -175,7 +182,8 @@ void pairs_run(struct run *r)
 	choose_pairs(r);
 	r->maps = ARENA_ARRAY(r->scratch, uint64_t *, r->snap->n * r->ngroups + 1);
 	keep_affordable(r);
-	r->pair_lists = arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
+	r->pair_lists =
+		arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
 	for (size_t v = 0; v < r->snap->n; v++) {
 		for (size_t p = 0; p < r->npairs; p++) {
 			find_pair(r, v, p);
@@ -199,7 +207,8 @@ struct phrase_check {
 	uint32_t *starts, *positions;
 };
 
-struct phrase_check *phrase_check_new(struct arena *a, const struct query *q, const struct segment *seg)
+struct phrase_check *phrase_check_new(
+	struct arena *a, const struct query *q, const struct segment *seg)
 {
 	struct phrase_check *c = ARENA_NEW(a, struct phrase_check);
 	c->q = q;
@@ -242,7 +251,10 @@ static bool holds(const uint32_t *positions, size_t n, uint32_t position)
 	return false;
 }
 
-/* Keeps the possible starts that the part allows. Function words have no positions: they need only be there. */
+/*
+ * Keeps the possible starts that the part allows. Function words have no positions: they need only
+ * be there.
+ */
 static bool phrase_holds(struct phrase_check *c, const struct query_phrase *p, uint32_t doc)
 {
 	size_t nstarts = 0;

@@ -1,6 +1,7 @@
 /*
- * List of fewer than POSTING_BLOCK documents: varints, then positions. Longer ones: 4 bytes where the positions start,
- * 4 bytes where those of the tail start, a skip entry for each full block, the blocks, the tail as varints, positions.
+ * List of fewer than POSTING_BLOCK documents: varints, then positions. Longer ones: 4 bytes where
+ * the positions start, 4 bytes where those of the tail start, a skip entry for each full block, the
+ * blocks, the tail as varints, positions.
  */
 
 #include "index/postings.h"
@@ -99,7 +100,10 @@ bool postings_next(struct postings *p)
 	return true;
 }
 
-/* The first block from `from` on whose last document is not before `doc`; blocks when only the tail can have it. */
+/*
+ * The first block from `from` on whose last document is not before `doc`; blocks when only the tail
+ * can have it.
+ */
 static uint32_t block_for(const struct postings *p, uint32_t from, uint32_t doc)
 {
 	uint32_t step = 1, lo = from;

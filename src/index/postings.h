@@ -3,7 +3,9 @@
 
 #include "index/segment.h"
 
-/* Reads one posting list, a block at a time. On the caller's stack or in its arena; nothing to end. */
+/*
+ * Reads one posting list, a block at a time. On the caller's stack or in its arena; nothing to end.
+ */
 
 struct postings {
 	const struct segment *seg;
@@ -21,7 +23,10 @@ struct postings {
 void postings_start(struct postings *p, const struct segment *s, const struct term_ref *ref);
 /* Decodes the next block into docs and codes; false at the end. */
 bool postings_next(struct postings *p);
-/* Goes forward to the block that may hold `doc` and returns its place in it, or -1 when the list has it not. Documents must be asked in ascending order. */
+/*
+ * Goes forward to the block that may hold `doc` and returns its place in it, or -1 when the list
+ * has it not. Documents must be asked in ascending order.
+ */
 int postings_find(struct postings *p, uint32_t doc);
 /* Positions of posting i of the block in hand, ascending; at most POSITIONS_MAX. */
 size_t postings_positions(struct postings *p, uint32_t i, uint32_t *ret);

@@ -1,4 +1,7 @@
-/* White space parts the pieces of a question; each piece is a filter, a phrase, an exclusion or text. */
+/*
+ * White space parts the pieces of a question; each piece is a filter, a phrase, an exclusion or
+ * text.
+ */
 
 #include "index/query.h"
 
@@ -23,10 +26,14 @@ static const struct {
 	const char *name;
 	size_t at;
 } filters[] = {
-	{"file:", offsetof(struct query_filter, file)}, {"type:", offsetof(struct query_filter, type)},
-	{"kind:", offsetof(struct query_filter, kind)}, {"project:", offsetof(struct query_filter, project)},
-	{"branch:", offsetof(struct query_filter, branch)}, {"before:", offsetof(struct query_filter, before)},
-	{"after:", offsetof(struct query_filter, after)}, {"agent:", offsetof(struct query_filter, agent)},
+	{ "file:", offsetof(struct query_filter, file) },
+	{ "type:", offsetof(struct query_filter, type) },
+	{ "kind:", offsetof(struct query_filter, kind) },
+	{ "project:", offsetof(struct query_filter, project) },
+	{ "branch:", offsetof(struct query_filter, branch) },
+	{ "before:", offsetof(struct query_filter, before) },
+	{ "after:", offsetof(struct query_filter, after) },
+	{ "agent:", offsetof(struct query_filter, agent) },
 };
 
 static void add_stem(struct parse *p, struct query_word *w, struct str stem)
@@ -35,21 +42,30 @@ static void add_stem(struct parse *p, struct query_word *w, struct str stem)
 		if (str_eq(w->stems[i], stem))
 			return;
 	if (w->nstems < WORD_STEMS_MAX)
-		w->stems[w->nstems++] = (struct str){arena_dup(p->a, stem.p, stem.n), stem.n};
+		w->stems[w->nstems++] = (struct str){ arena_dup(p->a, stem.p, stem.n), stem.n };
 }
 
-/* French past participles are often typed without their accent, which is what their stem hangs on. */
+/*
+ * French past participles are often typed without their accent, which is what their stem hangs on.
+ */
 static void add_accented(struct parse *p, struct query_word *w)
 {
-	static const char *const ends[][2] = {{"ees", "\xc3\xa9" "es"}, {"ee", "\xc3\xa9" "e"}, {"es", "\xc3\xa9s"}, {"e", "\xc3\xa9"}};
+	static const char *const ends[][2] = { { "ees", "\xc3\xa9"
+							"es" },
+		{ "ee", "\xc3\xa9"
+			"e" },
+		{ "es", "\xc3\xa9s" }, { "e", "\xc3\xa9" } };
 	char accented[TERM_MAX + 2];
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
 		size_t n = strlen(ends[i][0]), kept = w->word.n - n;
-		if (w->word.n < n + 3 || w->word.n > TERM_MAX - 2 || memcmp(w->word.p + kept, ends[i][0], n) != 0)
+		if (w->word.n < n + 3 || w->word.n > TERM_MAX - 2 ||
+			memcmp(w->word.p + kept, ends[i][0], n) != 0)
 			continue;
 		memcpy(accented, w->word.p, kept);
 		memcpy(accented + kept, ends[i][1], strlen(ends[i][1]));
-		add_stem(p, w, analyser_stem(p->an, (struct str){accented, kept + strlen(ends[i][1])}, LANGUAGE_FRENCH));
+		add_stem(p, w,
+			analyser_stem(p->an, (struct str){ accented, kept + strlen(ends[i][1]) },
+				LANGUAGE_FRENCH));
 		return;
 	}
 }
@@ -58,7 +74,7 @@ static size_t word_of(struct parse *p, const struct term *t)
 {
 	struct query *q = p->q;
 	bool is_whole = t->form == TERM_WHOLE;
-	struct str word = {t->text, t->len};
+	struct str word = { t->text, t->len };
 	for (size_t i = 0; i < q->nwords; i++)
 		if (str_eq(q->words[i].word, word) && q->words[i].is_whole == is_whole &&
 			q->words[i].is_excluded == p->is_excluded)
@@ -66,9 +82,12 @@ static size_t word_of(struct parse *p, const struct term *t)
 	if (q->nwords == QUERY_TERMS_MAX)
 		return SIZE_MAX;
 	struct query_word *w = &q->words[q->nwords];
-	*w = (struct query_word){.word = {arena_dup(p->a, word.p, word.n), word.n}, .is_whole = is_whole,
-		.position = p->base + t->position, .is_part = t->form == TERM_PART, .is_excluded = p->is_excluded,
-		.is_stop = !is_whole && term_is_stop_word(word.p, word.n)};
+	*w = (struct query_word){ .word = { arena_dup(p->a, word.p, word.n), word.n },
+		.is_whole = is_whole,
+		.position = p->base + t->position,
+		.is_part = t->form == TERM_PART,
+		.is_excluded = p->is_excluded,
+		.is_stop = !is_whole && term_is_stop_word(word.p, word.n) };
 	add_stem(p, w, word);
 	bool is_word = !is_whole && word.n >= 3 && !(word.p[0] >= '0' && word.p[0] <= '9');
 	for (int lang = 0; is_word && lang < LANGUAGE_COUNT; lang++)
@@ -84,7 +103,7 @@ static void take_term(void *ctx, const struct term *t)
 	struct query *q = p->q;
 	if (t->form == TERM_STEM) {
 		if (q->nwords && q->words[q->nwords - 1].position == p->base + t->position)
-			add_stem(p, &q->words[q->nwords - 1], (struct str){t->text, t->len});
+			add_stem(p, &q->words[q->nwords - 1], (struct str){ t->text, t->len });
 		return;
 	}
 	p->last = p->base + t->position + 1;
@@ -98,7 +117,7 @@ static void take_term(void *ctx, const struct term *t)
 		return;
 	if (p->phrase->n == 0)
 		p->phrase_start = t->position;
-	struct phrase_word pw = {word, t->position - p->phrase_start};
+	struct phrase_word pw = { word, t->position - p->phrase_start };
 	ARENA_PUSH(p->a, q->phrase_words, q->nphrase_words, q->phrase_words_cap, pw);
 	p->phrase->n++;
 }
@@ -106,7 +125,8 @@ static void take_term(void *ctx, const struct term *t)
 /* Analyses one piece; as a phrase its words must follow each other. */
 static void take_piece(struct parse *p, struct str piece)
 {
-	struct query_phrase phrase = {.first = p->q->nphrase_words, .is_excluded = p->is_excluded};
+	struct query_phrase phrase = { .first = p->q->nphrase_words,
+		.is_excluded = p->is_excluded };
 	p->phrase = p->is_phrase ? &phrase : NULL;
 	p->base = p->last;
 	analyser_run(p->an, piece, take_term, p);
@@ -121,7 +141,7 @@ static bool take_quoted(struct str *rest, struct str *ret)
 	const char *end = rest->n > 1 ? memchr(rest->p + 1, '"', rest->n - 1) : NULL;
 	if (!end)
 		return false;
-	*ret = (struct str){rest->p + 1, (size_t)(end - rest->p - 1)};
+	*ret = (struct str){ rest->p + 1, (size_t)(end - rest->p - 1) };
 	rest->n -= (size_t)(end + 1 - rest->p);
 	rest->p = end + 1;
 	return true;
@@ -134,7 +154,7 @@ static bool is_space(char c)
 
 static struct str take_bare(struct str *rest)
 {
-	struct str s = {rest->p, 0};
+	struct str s = { rest->p, 0 };
 	while (s.n < rest->n && !is_space(rest->p[s.n]))
 		s.n++;
 	rest->p += s.n;
@@ -146,9 +166,10 @@ static bool take_filter(struct parse *p, struct str *rest)
 {
 	for (size_t i = 0; i < ARRAY_LEN(filters); i++) {
 		size_t n = strlen(filters[i].name);
-		if (rest->n <= n || strncasecmp(rest->p, filters[i].name, n) != 0 || is_space(rest->p[n]))
+		if (rest->n <= n || strncasecmp(rest->p, filters[i].name, n) != 0 ||
+			is_space(rest->p[n]))
 			continue;
-		struct str value = {0}, after = {rest->p + n, rest->n - n};
+		struct str value = { 0 }, after = { rest->p + n, rest->n - n };
 		if (after.p[0] != '"' || !take_quoted(&after, &value))
 			value = take_bare(&after);
 		*rest = after;
@@ -170,7 +191,8 @@ static void take_one(struct parse *p, struct str *rest)
 	struct str piece;
 	if (take_filter(p, rest))
 		return;
-	p->is_excluded = rest->n > 1 && rest->p[0] == '-' && rest->p[1] != '-' && !is_space(rest->p[1]);
+	p->is_excluded =
+		rest->n > 1 && rest->p[0] == '-' && rest->p[1] != '-' && !is_space(rest->p[1]);
 	if (p->is_excluded) {
 		rest->p++;
 		rest->n--;
@@ -197,11 +219,14 @@ static void drop_stop_words(struct query *q)
 			q->words[i].is_scored = false;
 }
 
-struct query *query_parse(struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter)
+struct query *query_parse(
+	struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter)
 {
-	struct parse p = {.a = a, .an = an, .q = ARENA_NEW(a, struct query), .filter = ret_filter};
+	struct parse p = {
+		.a = a, .an = an, .q = ARENA_NEW(a, struct query), .filter = ret_filter
+	};
 	if (ret_filter)
-		*ret_filter = (struct query_filter){0};
+		*ret_filter = (struct query_filter){ 0 };
 	if (text.n > QUERY_TEXT_MAX)
 		text.n = utf8_cut(text.p, text.n, QUERY_TEXT_MAX);
 	while (text.n > 0) {

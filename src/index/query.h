@@ -8,19 +8,22 @@
 #include "text/terms.h"
 
 /*
- * What people type: words (ORed, stop words dropped unless they are all there is), "exact phrases", -word, and the filters
- * file: type: kind: project: branch: before: after: agent: — anything else is text: no punctuation is ever a syntax error.
+ * What people type: words (ORed, stop words dropped unless they are all there is), "exact phrases",
+ * -word, and the filters file: type: kind: project: branch: before: after: agent: — anything else
+ * is text: no punctuation is ever a syntax error.
  */
 
-#define QUERY_TERMS_MAX 64   /* further words are ignored */
-#define QUERY_TEXT_MAX 8192  /* bytes; longer questions are cut */
+#define QUERY_TERMS_MAX 64  /* further words are ignored */
+#define QUERY_TEXT_MAX 8192 /* bytes; longer questions are cut */
 
 struct query_filter { /* as typed; the caller turns names into ids */
 	const char *file, *type, *kind, *project, *branch, *before, *after, *agent;
 };
 
 struct query; /* in the arena */
-struct query *query_parse(struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter);
-bool query_is_empty(const struct query *q); /* no words at all (filters only): everything matches, newest first */
+struct query *query_parse(
+	struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter);
+bool query_is_empty(const struct query
+		*q); /* no words at all (filters only): everything matches, newest first */
 
 #endif

@@ -8,25 +8,25 @@
 #define WORD_STEMS_MAX 6
 
 struct query_word {
-	struct str word;     /* folded */
+	struct str word; /* folded */
 	struct str stems[WORD_STEMS_MAX];
 	size_t nstems;
-	uint32_t position;   /* in the question, function words counted */
-	bool is_whole;       /* an identifier or path whose parts are words of their own */
+	uint32_t position; /* in the question, function words counted */
+	bool is_whole;     /* an identifier or path whose parts are words of their own */
 	bool is_part;
 	bool is_stop;
 	bool is_scored;
-	bool is_excluded;    /* no document may hold it */
+	bool is_excluded; /* no document may hold it */
 };
 
 struct query_phrase {
-	size_t first, n;     /* words, in query->phrase_words */
+	size_t first, n; /* words, in query->phrase_words */
 	bool is_excluded;
 };
 
 struct phrase_word {
-	size_t word;         /* in query->words */
-	uint32_t offset;     /* from the phrase's first */
+	size_t word;     /* in query->words */
+	uint32_t offset; /* from the phrase's first */
 };
 
 struct query {

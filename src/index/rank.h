@@ -4,7 +4,10 @@
 #include "base/arena.h"
 #include "index/index.h"
 
-/* The best so many of what is offered: a heap whose root is the worst that is kept. Ties go to the highest id. */
+/*
+ * The best so many of what is offered: a heap whose root is the worst that is kept. Ties go to the
+ * highest id.
+ */
 
 struct ranked {
 	double key;

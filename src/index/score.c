@@ -15,7 +15,9 @@ struct session_sums {
 /* Adds the term's share to the sessions it occurs in and empties the sums. Returns its idf. */
 static double add_term(struct run *r, double weight, struct session_sums *sums, const float *norms)
 {
-	const double k1 = index_weights.session_k1, idf = bm25_idf(r->snap->sessions, sums->n);
+	const double k1 = index_weights.session_k1;
+	const double idf =
+		bm25_idf(r->snap->sessions, sums->n - (sums->tf[0] > 0)); /* slot 0 is no session */
 	const float top = (float)(weight * idf * (k1 + 1));
 	for (uint32_t i = 0; i < sums->n; i++) {
 		uint32_t s = sums->touched[i];
@@ -29,12 +31,15 @@ static double add_term(struct run *r, double weight, struct session_sums *sums, 
 static void sum_list(const struct view *v, const struct list *l, struct session_sums *sums)
 {
 	const uint32_t *slots = v->seg->slots;
+	uint32_t n = sums->n;
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t s = slots[l->docs[i]];
-		if (sums->tf[s] == 0 && s)
-			sums->touched[sums->n++] = s;
-		sums->tf[s] += s ? l->tf[i] : 0;
+		/* Without a branch, which would be mispredicted half the time. */
+		sums->touched[n] = s;
+		n += sums->tf[s] == 0;
+		sums->tf[s] += l->tf[i];
 	}
+	sums->n = n;
 }
 
 void score_sessions(struct run *r)
@@ -46,7 +51,8 @@ void score_sessions(struct run *r)
 	if (s->sessions == 0)
 		return;
 	float *norms = ARENA_ARRAY(r->scratch, float, s->nslots);
-	struct session_sums sums = {ARENA_ARRAY(r->scratch, float, s->nslots), ARENA_ARRAY(r->scratch, uint32_t, s->nslots), 0};
+	struct session_sums sums = { ARENA_ARRAY(r->scratch, float, s->nslots),
+		ARENA_ARRAY(r->scratch, uint32_t, s->nslots + 1), 0 };
 	for (uint32_t i = 0; i < s->nslots; i++)
 		norms[i] = (float)(k1 * (1 - b + b * s->session_words[i] / MAX(average, 1.0)));
 	for (size_t g = 0; g < r->ngroups; g++) {
@@ -80,26 +86,38 @@ static void fill_scale(const struct run *r, int class, struct scale *s)
 	double average = c->docs ? (double)c->words / (double)c->docs : 1;
 	s->k1 = (float)k1;
 	for (int i = 0; i < 256; i++)
-		s->norms[i] = i < 16 + 8 * 28 ? (float)(k1 * (1 - b + b * length_of((uint8_t)i) / MAX(average, 1.0))) : 0;
+		s->norms[i] =
+			i < 16 + 8 * 28
+				? (float)(k1 *
+					  (1 - b + b * length_of((uint8_t)i) / MAX(average, 1.0)))
+				: 0;
 }
 
-static void add_group(struct window *w, const struct run *r, size_t view, size_t group, const uint32_t range[2], const struct scale *s)
+static void add_group(struct window *w, const struct run *r, size_t view, size_t group,
+	const uint32_t range[2], const struct scale *s)
 {
 	struct list *l = run_list(r, view, group);
 	const uint8_t *lengths = r->snap->views[view].seg->lengths;
 	const float top = (float)r->groups[group].idf * (s->k1 + 1);
 	const uint64_t bit = (uint64_t)1 << group;
-	for (; l->at < l->n && l->docs[l->at] < range[1]; l->at++) {
-		uint32_t doc = l->docs[l->at], at = doc - range[0];
-		float tf = l->tf[l->at];
+	/* Which words a document holds matters only until one with all of them was found. */
+	const uint64_t noted = r->wants_complete ? bit : 0;
+	uint32_t i = l->at;
+	for (; i < l->n && l->docs[i] < range[1]; i++) {
+		uint32_t doc = l->docs[i], at = doc - range[0];
+		float tf = l->tf[i];
 		w->own[at] += top * tf / (tf + s->norms[lengths[doc]]);
-		w->groups[at] |= bit;
-		w->exact[at] |= l->exact[l->at] ? bit : 0;
 		w->touched[at / 64] |= (uint64_t)1 << (at % 64);
+		if (noted) {
+			w->groups[at] |= noted;
+			w->exact[at] |= l->exact[i] ? noted : 0;
+		}
 	}
+	l->at = i;
 }
 
-static void add_pair(struct window *w, const struct run *r, size_t view, size_t pair, const uint32_t range[2], const struct scale *s)
+static void add_pair(struct window *w, const struct run *r, size_t view, size_t pair,
+	const uint32_t range[2], const struct scale *s)
 {
 	struct list *l = run_pair_list(r, view, pair);
 	const uint8_t *lengths = r->snap->views[view].seg->lengths;
@@ -111,7 +129,10 @@ static void add_pair(struct window *w, const struct run *r, size_t view, size_t 
 	}
 }
 
-/* The groups whose words a document must hold to hold them all: wholes are but another look at their parts. */
+/*
+ * The groups whose words a document must hold to hold them all: wholes are but another look at
+ * their parts.
+ */
 static uint64_t needed_groups(const struct run *r)
 {
 	uint64_t needed = 0;
@@ -134,15 +155,21 @@ static void give(const struct pass *p, const struct window *w, uint32_t start, u
 {
 	struct run *r = p->r;
 	uint32_t slot = p->slots[start + at];
-	float base = w->own[at] + w->pairs[at] + (slot ? r->session_weight * r->session_scores[slot] : 0);
+	float session = slot ? r->session_scores[slot] : 0;
+	float base = r->own_weight * w->own[at] + r->pair_weight * w->pairs[at] +
+		     r->session_weight * session;
 	bool has_all = (w->groups[at] & p->needed) == p->needed;
-	if (base < r->least && !(has_all && r->wants_complete)) {
+	if (base < (r->floors ? r->floors[slot] : r->least) && !(has_all && r->wants_complete)) {
 		r->has_skipped = true;
 		return;
 	}
-	struct scored s = {.view = p->view, .doc = start + at, .own = w->own[at], .pairs = w->pairs[at],
-		.session = slot ? r->session_scores[slot] : 0, .has_all = has_all,
-		.has_exact = (w->exact[at] & p->needed) == p->needed};
+	struct scored s = { .view = p->view,
+		.doc = start + at,
+		.own = w->own[at],
+		.pairs = w->pairs[at],
+		.session = session,
+		.has_all = has_all,
+		.has_exact = (w->exact[at] & p->needed) == p->needed };
 	p->each(p->ctx, &s);
 }
 
@@ -183,7 +210,8 @@ static uint32_t next_start(const struct run *r, size_t view, uint32_t end)
 	return first;
 }
 
-static void score_range(const struct pass *p, struct window *w, const uint32_t class_range[2], const struct scale *s)
+static void score_range(const struct pass *p, struct window *w, const uint32_t class_range[2],
+	const struct scale *s)
 {
 	struct run *r = p->r;
 	for (size_t g = 0; g < r->ngroups; g++)
@@ -194,7 +222,7 @@ static void score_range(const struct pass *p, struct window *w, const uint32_t c
 		uint32_t start = next_start(r, p->view, class_range[1]);
 		if (start >= class_range[1])
 			return;
-		const uint32_t range[2] = {start, MIN(start + WINDOW, class_range[1])};
+		const uint32_t range[2] = { start, MIN(start + WINDOW, class_range[1]) };
 		for (size_t g = 0; g < r->ngroups; g++)
 			add_group(w, r, p->view, g, range, s);
 		for (size_t i = 0; i < r->npairs; i++)
@@ -207,7 +235,7 @@ static void every_doc(const struct pass *p, const uint32_t range[2])
 {
 	const struct view *v = &p->r->snap->views[p->view];
 	for (uint32_t d = range[0]; d < range[1]; d++) {
-		struct scored s = {.view = p->view, .doc = d};
+		struct scored s = { .view = p->view, .doc = d };
 		if (!view_is_dead(v, d))
 			p->each(p->ctx, &s);
 	}
@@ -219,12 +247,12 @@ void score_docs(struct run *r, uint32_t classes, scored_fn *each, void *ctx)
 	struct scale scales[CLASS_COUNT];
 	for (int c = 0; c < CLASS_COUNT; c++)
 		fill_scale(r, c, &scales[c]);
-	struct pass p = {.r = r, .each = each, .ctx = ctx, .needed = needed_groups(r)};
+	struct pass p = { .r = r, .each = each, .ctx = ctx, .needed = needed_groups(r) };
 	for (p.view = 0; p.view < r->snap->n; p.view++) {
 		const uint32_t *starts = r->snap->views[p.view].seg->t.class_start;
 		p.slots = r->snap->views[p.view].seg->slots;
 		for (int c = 0; c < CLASS_COUNT; c++) {
-			const uint32_t range[2] = {starts[c], starts[c + 1]};
+			const uint32_t range[2] = { starts[c], starts[c + 1] };
 			if (!(classes >> c & 1) || range[0] == range[1])
 				continue;
 			if (r->ngroups)

@@ -12,13 +12,13 @@ struct scored {
 	size_t view;
 	uint32_t doc;
 	float own, pairs, session; /* session: unweighted */
-	bool has_all;   /* words of the question, in some form */
-	bool has_exact; /* all of them as they stand */
+	bool has_all;              /* words of the question, in some form */
+	bool has_exact;            /* all of them as they stand */
 };
 typedef void scored_fn(void *ctx, const struct scored *s);
 /*
- * Every live document of the wanted classes (bit per class) that holds a word and reaches run->least, which the callback may
- * raise; without words, every one. By view and number.
+ * Every live document of the wanted classes (bit per class) that holds a word and reaches
+ * run->least, which the callback may raise; without words, every one. By view and number.
  */
 void score_docs(struct run *r, uint32_t classes, scored_fn *each, void *ctx);
 

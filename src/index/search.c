@@ -1,6 +1,7 @@
 /*
- * A search: the lists of each word, near pairs, sessions' scores, then every document that holds a word; what passes the
- * filter goes into a heap. All of it on one snapshot, with memory of its own that ends with the search.
+ * A search: the lists of each word, near pairs, sessions' scores, then every document that holds a
+ * word; what passes the filter goes into a heap. All of it on one snapshot, with memory of its own
+ * that ends with the search.
  */
 
 #include <math.h>
@@ -17,8 +18,12 @@
 #define DAY_MS 86400000.0
 
 const char *const match_names[] = {
-	[MATCH_NONE] = "none", [MATCH_EXACT] = "exact", [MATCH_STEM] = "stem", [MATCH_SPELLING] = "spelling",
-	[MATCH_MEANING] = "meaning", [MATCH_NEAREST] = "nearest",
+	[MATCH_NONE] = "none",
+	[MATCH_EXACT] = "exact",
+	[MATCH_STEM] = "stem",
+	[MATCH_SPELLING] = "spelling",
+	[MATCH_MEANING] = "meaning",
+	[MATCH_NEAREST] = "nearest",
 };
 
 struct collect {
@@ -40,7 +45,9 @@ static double prior_of(const struct collect *c, const struct segment *seg, uint3
 	uint64_t flags = segment_column(seg, COLUMN_FLAGS, doc);
 	double share = 0;
 	if (c->in->now) {
-		double age = MAX(0.0, (double)c->in->now - (double)segment_column(seg, COLUMN_AT, doc)) / DAY_MS;
+		double age =
+			MAX(0.0, (double)c->in->now - (double)segment_column(seg, COLUMN_AT, doc)) /
+			DAY_MS;
 		share += w->recency * exp2(-age / w->recency_days);
 	}
 	share += flags & DOC_PINNED ? w->pinned : 0;
@@ -49,7 +56,8 @@ static double prior_of(const struct collect *c, const struct segment *seg, uint3
 		return share;
 	uint64_t kind = segment_column(seg, COLUMN_KIND, doc);
 	share += kind < MEMORY_KIND_COUNT ? w->kinds[kind] : 0;
-	return share + w->confidence * (double)segment_column(seg, COLUMN_CONFIDENCE, doc) / UINT8_MAX;
+	return share +
+	       w->confidence * (double)segment_column(seg, COLUMN_CONFIDENCE, doc) / UINT8_MAX;
 }
 
 static double most_prior(void)
@@ -66,7 +74,8 @@ static void collect_view(struct collect *c, size_t view)
 	const struct segment *seg = c->r->snap->views[view].seg;
 	c->view = view;
 	filter_start(&c->filter, &c->in->filter, seg);
-	c->phrases = c->in->query->nphrases ? phrase_check_new(c->r->scratch, c->in->query, seg) : NULL;
+	c->phrases =
+		c->in->query->nphrases ? phrase_check_new(c->r->scratch, c->in->query, seg) : NULL;
 }
 
 static void note_match(struct collect *c, const struct scored *s)
@@ -77,6 +86,12 @@ static void note_match(struct collect *c, const struct scored *s)
 	if (c->match == MATCH_NONE || rung < c->match)
 		c->match = rung;
 	c->r->wants_complete = c->match != MATCH_EXACT;
+}
+
+/* The base score that a key needs at least; a little lower, since the sums are rounded. */
+static float without_prior(const struct collect *c, double key)
+{
+	return (float)(key / (1 + c->most_prior) * 0.9999);
 }
 
 static void keep(struct collect *c, const struct scored *s, struct ranked *item)
@@ -95,22 +110,19 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 		rank_offer(&c->rank, item);
 		return;
 	}
-	if (slot && (c->best[slot].id == 0 || ranked_is_better(item, &c->best[slot])))
-		c->best[slot] = *item;
+	if (c->best[slot].id && !ranked_is_better(item, &c->best[slot]))
+		return;
+	c->best[slot] = *item;
+	c->r->floors[slot] = without_prior(c, item->key);
 }
 
-/* When sessions are ranked, theirs is the main score, which counts near pairs already, and the document's own is added to it. */
-static struct ranked item_of(const struct collect *c, const struct scored *s)
+static struct ranked item_of(const struct run *r, const struct scored *s)
 {
-	const struct weights *w = &index_weights;
-	struct ranked item = {.view = s->view, .doc = s->doc, .own = s->own, .pairs = s->pairs,
-		.session = (float)(w->session * s->session)};
-	if (c->in->by_session) {
-		item.own = (float)(w->best * s->own);
-		item.pairs = 0;
-		item.session = s->session;
-	}
-	return item;
+	return (struct ranked){ .view = s->view,
+		.doc = s->doc,
+		.own = r->own_weight * s->own,
+		.pairs = r->pair_weight * s->pairs,
+		.session = r->session_weight * s->session };
 }
 
 /* Once enough is kept, what cannot enter even with the best prior need not be looked at. */
@@ -118,17 +130,7 @@ static void raise_least(struct collect *c)
 {
 	if (c->in->wants_total || c->in->by_session || !rank_is_full(&c->rank))
 		return;
-	double worst = c->rank.max ? c->rank.items[0].key : INFINITY;
-	/* A little lower, since the sums are rounded. */
-	c->r->least = (float)(worst / (1 + c->most_prior) * 0.9999);
-}
-
-/* Whether the session has a better document already. */
-static bool is_hopeless(const struct collect *c, const struct scored *s)
-{
-	uint32_t slot = c->r->snap->views[s->view].seg->slots[s->doc];
-	double most = (index_weights.best * s->own + s->session) * (1 + c->most_prior);
-	return c->r->ngroups && c->match == MATCH_EXACT && (slot == 0 || (c->best[slot].id && most < c->best[slot].key * 0.9999));
+	c->r->least = c->rank.max ? without_prior(c, c->rank.items[0].key) : INFINITY;
 }
 
 static void take_scored(void *ctx, const struct scored *s)
@@ -136,11 +138,12 @@ static void take_scored(void *ctx, const struct scored *s)
 	struct collect *c = ctx;
 	if (s->view != c->view)
 		collect_view(c, s->view);
-	if (c->in->by_session && is_hopeless(c, s))
+	if (c->in->by_session && c->r->snap->views[s->view].seg->slots[s->doc] == 0)
 		return;
-	if (!filter_passes(&c->filter, s->doc) || (c->phrases && !phrase_check_passes(c->phrases, s->doc)))
+	if (!filter_passes(&c->filter, s->doc) ||
+		(c->phrases && !phrase_check_passes(c->phrases, s->doc)))
 		return;
-	struct ranked item = item_of(c, s);
+	struct ranked item = item_of(c->r, s);
 	c->total++;
 	note_match(c, s);
 	keep(c, s, &item);
@@ -165,29 +168,51 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 	ret->hits = ARENA_ARRAY(a, struct hit, ret->n + 1);
 	for (size_t i = 0; i < ret->n; i++) {
 		const struct ranked *r = &c->rank.items[first + i];
-		ret->hits[i] = (struct hit){.id = r->id, .score = c->r->ngroups ? r->key : 0, .own = r->own, .session = r->session,
-			.prior = r->prior, .pairs = r->pairs};
+		ret->hits[i] = (struct hit){ .id = r->id,
+			.score = c->r->ngroups ? r->key : 0,
+			.own = r->own,
+			.session = r->session,
+			.prior = r->prior,
+			.pairs = r->pairs };
 		segment_columns(c->r->snap->views[r->view].seg, r->doc, &ret->hits[i].columns);
 	}
 	ret->total = c->total;
-	ret->total_is_exact = !c->r->has_skipped;
+	ret->total_is_exact = c->in->by_session || !c->r->has_skipped;
 	ret->match = c->match;
 }
 
-static void search_once(struct run *r, struct arena *a, const struct search *in, struct search_result *ret)
+/*
+ * When sessions are ranked, theirs is the main score, which counts near pairs already, and the best
+ * document's own is added to it.
+ */
+static void set_weights(struct run *r, const struct search *in)
+{
+	const struct weights *w = &index_weights;
+	r->wants_complete = true;
+	r->least = -INFINITY;
+	r->own_weight = in->by_session ? (float)w->best : 1;
+	r->pair_weight = in->by_session ? 0 : 1; /* the pairs' own weight is in their scores */
+	r->session_weight = in->by_session ? 1 : (float)w->session;
+	if (!in->by_session)
+		return;
+	r->floors = ARENA_ARRAY(r->scratch, float, r->snap->nslots);
+	for (uint32_t s = 0; s < r->snap->nslots; s++)
+		r->floors[s] = s ? -INFINITY : INFINITY;
+}
+
+static void search_once(
+	struct run *r, struct arena *a, const struct search *in, struct search_result *ret)
 {
 	for (size_t i = 0; i < in->query->nwords; i++)
 		if (in->query->words[i].is_scored)
-			r->groups[r->ngroups++] = (struct group){.word = &in->query->words[i]};
+			r->groups[r->ngroups++] = (struct group){ .word = &in->query->words[i] };
 	for (int c = 0; c < CLASS_COUNT; c++)
 		r->docs += r->snap->classes[c].docs;
 	match_run(r);
 	pairs_run(r);
 	score_sessions(r);
-	r->least = -INFINITY;
-	r->session_weight = (float)index_weights.session;
-	r->wants_complete = true;
-	struct collect c = {.r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior()};
+	set_weights(r, in);
+	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior() };
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
 	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
 	if (in->by_session)
@@ -201,7 +226,7 @@ static void search_once(struct run *r, struct arena *a, const struct search *in,
 
 static struct str copy(struct arena *a, struct str s)
 {
-	return (struct str){arena_dup(a, s.p, s.n), s.n};
+	return (struct str){ arena_dup(a, s.p, s.n), s.n };
 }
 
 static void give_terms(const struct query *q, struct arena *a, struct search_result *ret)
@@ -221,12 +246,13 @@ static void give_terms(const struct query *q, struct arena *a, struct search_res
 	}
 }
 
-static void search_in(struct snapshot *snap, struct room *room, struct arena *a, const struct search *q, struct search_result *ret)
+static void search_in(struct snapshot *snap, struct room *room, struct arena *a,
+	const struct search *q, struct search_result *ret)
 {
-	AUTO(arena_done) struct arena scratch = {0};
+	AUTO(arena_done) struct arena scratch = { 0 };
 	struct run *r = ARENA_NEW(&scratch, struct run);
-	*r = (struct run){.snap = snap, .in = q, .scratch = &scratch, .room = room};
-	*ret = (struct search_result){0};
+	*r = (struct run){ .snap = snap, .in = q, .scratch = &scratch, .room = room };
+	*ret = (struct search_result){ 0 };
 	search_once(r, a, q, ret);
 	give_terms(q->query, a, ret);
 	if (ret->total > 0 || r->ngroups == 0 || q->offset > 0)
@@ -236,15 +262,16 @@ static void search_in(struct snapshot *snap, struct room *room, struct arena *a,
 	if (!again.query)
 		return;
 	struct run *second = ARENA_NEW(&scratch, struct run);
-	*second = (struct run){.snap = snap, .in = &again, .scratch = &scratch, .room = room};
-	*ret = (struct search_result){0};
+	*second = (struct run){ .snap = snap, .in = &again, .scratch = &scratch, .room = room };
+	*ret = (struct search_result){ 0 };
 	search_once(second, a, &again, ret);
 	give_terms(again.query, a, ret);
 	if (ret->total)
 		ret->match = MATCH_SPELLING;
 }
 
-int index_search(struct index *ix, struct arena *a, const struct search *q, struct search_result *ret, struct err *err)
+int index_search(struct index *ix, struct arena *a, const struct search *q,
+	struct search_result *ret, struct err *err)
 {
 	if (!q->query)
 		return err_set(err, ERR_INTERNAL, "a search came without a query");

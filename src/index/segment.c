@@ -14,7 +14,8 @@ static bool is_inside(const struct trailer *t, size_t len)
 {
 	if (t->magic != SEGMENT_MAGIC || t->version != SEGMENT_VERSION)
 		return false;
-	if (t->class_start[CLASS_COUNT] != t->docs || t->dictionary_at > len || t->dictionary_len > len || t->index_at > len)
+	if (t->class_start[CLASS_COUNT] != t->docs || t->dictionary_at > len ||
+		t->dictionary_len > len || t->index_at > len)
 		return false;
 	for (int i = 0; i < COLUMN_COUNT; i++)
 		if (t->columns[i].at > len || t->columns[i].width > BITS_MAX)
@@ -41,13 +42,15 @@ struct segment *segment_of_memory(struct buf *image)
 	return segment_new((uint8_t *)buf_steal(image), len);
 }
 
-int segment_map(const char *path, uint64_t len, const uint64_t *hash, struct segment **ret, struct err *err)
+int segment_map(
+	const char *path, uint64_t len, const uint64_t *hash, struct segment **ret, struct err *err)
 {
 	struct stat st;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "cannot open '%s': %s", path, strerror(errno));
-	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != len || len < sizeof(struct trailer)) {
+	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != len ||
+		len < sizeof(struct trailer)) {
 		close(fd);
 		return err_set(err, ERR_IO, "'%s' has not the size that the index remembers", path);
 	}
@@ -102,7 +105,9 @@ void segment_free(struct segment *s)
 
 enum doc_class segment_class(const struct segment *s, uint32_t doc)
 {
-	return doc < s->t.class_start[1] ? DOC_MEMORY : doc < s->t.class_start[2] ? DOC_EVENT : DOC_SESSION;
+	return doc < s->t.class_start[1]   ? DOC_MEMORY
+	       : doc < s->t.class_start[2] ? DOC_EVENT
+					   : DOC_SESSION;
 }
 
 doc_id segment_id(const struct segment *s, uint32_t doc)
@@ -180,7 +185,10 @@ void term_cursor_start(struct term_cursor *c, const struct segment *s)
 		cursor_at_block(c, s, 0);
 }
 
-/* Takes `keep` bytes of what is there and the rest from the dictionary. Lengths were checked when written. */
+/*
+ * Takes `keep` bytes of what is there and the rest from the dictionary. Lengths were checked when
+ * written.
+ */
 static size_t read_tail(const uint8_t **p, char *key, size_t keep)
 {
 	size_t n = *(*p)++;
@@ -217,8 +225,8 @@ bool term_cursor_next(struct term_cursor *c)
 static struct str block_stem(const struct segment *s, uint32_t block)
 {
 	const uint8_t *p = s->data + s->t.dictionary_at +
-		fixed_get(s->data + s->t.index_at + (size_t)block * INDEX_ENTRY, 4);
-	return (struct str){(const char *)p + 2, p[1]};
+			   fixed_get(s->data + s->t.index_at + (size_t)block * INDEX_ENTRY, 4);
+	return (struct str){ (const char *)p + 2, p[1] };
 }
 
 bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str stem)
@@ -236,7 +244,7 @@ bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str
 		return false;
 	cursor_at_block(c, s, lo ? lo - 1 : 0);
 	while (term_cursor_next(c)) {
-		int order = bytes_compare((struct str){c->stem, c->stem_len}, stem);
+		int order = bytes_compare((struct str){ c->stem, c->stem_len }, stem);
 		if (order >= 0)
 			return order == 0;
 	}

@@ -11,8 +11,9 @@
 #include "index/format.h"
 
 /*
- * One immutable segment, in memory or mapped from a file, read-only and shared by any number of threads. See format.h for
- * what it holds. The bytes are trusted: whoever opens a file has compared its checksum.
+ * One immutable segment, in memory or mapped from a file, read-only and shared by any number of
+ * threads. See format.h for what it holds. The bytes are trusted: whoever opens a file has compared
+ * its checksum.
  */
 
 struct segment {
@@ -21,16 +22,17 @@ struct segment {
 	struct trailer t;
 	const uint8_t *lengths, *position_bits; /* a byte per document */
 	bool is_mapped;
-	char *name;         /* of its file, NULL in memory */
-	uint64_t hash;      /* of its file */
-	uint32_t *slots;    /* session slot per document, 0 for none; filled by the snapshot's owner */
-	unsigned refs;      /* guarded by the index's lock */
-	int wipe_fd;        /* when the last reader leaves: overwrite what was forgotten; -1 */
+	char *name;      /* of its file, NULL in memory */
+	uint64_t hash;   /* of its file */
+	uint32_t *slots; /* session slot per document, 0 for none; filled by the snapshot's owner */
+	unsigned refs;   /* guarded by the index's lock */
+	int wipe_fd;     /* when the last reader leaves: overwrite what was forgotten; -1 */
 };
 
-struct segment *segment_of_memory(struct buf *image);                /* takes the image */
+struct segment *segment_of_memory(struct buf *image); /* takes the image */
 /* hash: what the file must have; NULL when it was just written. */
-int segment_map(const char *path, uint64_t len, const uint64_t *hash, struct segment **ret, struct err *err);
+int segment_map(const char *path, uint64_t len, const uint64_t *hash, struct segment **ret,
+	struct err *err);
 void segment_free(struct segment *s);
 
 static inline uint64_t segment_column(const struct segment *s, enum column c, uint32_t doc)
@@ -65,7 +67,10 @@ struct term_cursor {
 };
 void term_cursor_start(struct term_cursor *c, const struct segment *s);
 bool term_cursor_next(struct term_cursor *c);
-/* Makes the first entry whose stem is not below `stem` the current one (stem_len 0: there is none). True when its stem is equal. */
+/*
+ * Makes the first entry whose stem is not below `stem` the current one (stem_len 0: there is none).
+ * True when its stem is equal.
+ */
 bool term_cursor_seek(struct term_cursor *c, const struct segment *s, struct str stem);
 int key_compare(struct str stem_a, struct str word_a, struct str stem_b, struct str word_b);
 

@@ -5,16 +5,19 @@
 
 /* Head of a long posting list and its skip entries, shared by reader and writer. */
 
-#define LIST_HEAD 8u        /* where all positions start, where the tail's start (within them) */
-#define SKIP_ENTRY 16u      /* last document, end of data, start of positions: 4 bytes each; then a byte each: */
+#define LIST_HEAD 8u /* where all positions start, where the tail's start (within them) */
+#define SKIP_ENTRY \
+	16u /* last document, end of data, start of positions: 4 bytes each; then a byte each: */
 #define SKIP_GAP_BITS 12u
 #define SKIP_CODE_BITS 13u
-#define SKIP_BEST_CODE 14u  /* the greatest counts by field that the block holds, as a code: a bound of its scores */
-#define SKIP_SHORTEST 15u   /* code of the shortest document */
+#define SKIP_BEST_CODE \
+	14u /* the greatest counts by field that the block holds, as a code: a bound of its scores */
+#define SKIP_SHORTEST 15u /* code of the shortest document */
 
 /*
- * A block's gaps and its codes are each packed like this: a byte with the number of exceptions, the values' low bits (as
- * many as the skip entry says), then for each exception a byte with its place and its remaining high bits as a varint.
+ * A block's gaps and its codes are each packed like this: a byte with the number of exceptions, the
+ * values' low bits (as many as the skip entry says), then for each exception a byte with its place
+ * and its remaining high bits as a varint.
  */
 #define EXCEPTIONS_MAX 64u
 

@@ -21,7 +21,9 @@ struct snapshot *snapshot_take(struct index *ix)
 	return s;
 }
 
-/* Lets go of a view's parts; what nobody uses any more is collected, to be freed outside the lock. */
+/*
+ * Lets go of a view's parts; what nobody uses any more is collected, to be freed outside the lock.
+ */
 static struct segment *view_leave(struct view *v)
 {
 	if (v->dead && --v->dead->refs == 0)
@@ -98,7 +100,10 @@ static struct dead *dead_copy(const struct view *v)
 	return d;
 }
 
-/* The first change to a view in this snapshot copies its map; it is ours alone as long as nobody else counts on it. */
+/*
+ * The first change to a view in this snapshot copies its map; it is ours alone as long as nobody
+ * else counts on it.
+ */
 static void view_remove(struct index *ix, struct view *v, uint32_t doc)
 {
 	pthread_mutex_lock(&ix->lock);
@@ -148,14 +153,16 @@ void snapshot_add(struct index *ix, struct snapshot *s, struct segment *seg)
 {
 	index_fill_slots(ix, seg);
 	grow_slots(ix, s);
-	s->views[s->n++] = (struct view){.seg = seg};
+	s->views[s->n++] = (struct view){ .seg = seg };
 	for (uint32_t d = 0; d < seg->t.docs; d++)
 		count_doc(s, seg, d, 1);
 }
 
-void snapshot_replace(struct index *ix, struct snapshot *s, const bool *gone, struct segment *merged)
+void snapshot_replace(
+	struct index *ix, struct snapshot *s, const bool *gone, struct segment *merged)
 {
-	AUTO(mem_free_ptr) struct segment **unused = mem_alloc((s->n + 1) * sizeof(struct segment *));
+	AUTO(mem_free_ptr)
+	struct segment **unused = mem_alloc((s->n + 1) * sizeof(struct segment *));
 	size_t n = 0, at = SIZE_MAX, nunused = 0;
 	pthread_mutex_lock(&ix->lock);
 	for (size_t i = 0; i < s->n; i++) {
@@ -179,7 +186,7 @@ void snapshot_replace(struct index *ix, struct snapshot *s, const bool *gone, st
 	grow_slots(ix, s);
 	at = MIN(at, n);
 	memmove(s->views + at + 1, s->views + at, (n - at) * sizeof(*s->views));
-	s->views[at] = (struct view){.seg = merged};
+	s->views[at] = (struct view){ .seg = merged };
 	s->n++;
 }
 

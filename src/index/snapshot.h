@@ -7,11 +7,12 @@
 #include "index/segment.h"
 
 /*
- * What a search sees: the segments, which of their documents are removed, and the statistics of the rest. A snapshot never
- * changes; the writer makes a new one and puts it in the place of the old under the lock. The last to leave frees.
+ * What a search sees: the segments, which of their documents are removed, and the statistics of the
+ * rest. A snapshot never changes; the writer makes a new one and puts it in the place of the old
+ * under the lock. The last to leave frees.
  */
 
-struct dead { /* removed documents of one segment, copied to change */
+struct dead {          /* removed documents of one segment, copied to change */
 	unsigned refs; /* guarded by the lock */
 	uint32_t n;
 	uint8_t bits[];
@@ -27,18 +28,21 @@ struct class_totals {
 };
 
 struct snapshot {
-	unsigned refs; /* guarded by the lock */
+	unsigned refs;      /* guarded by the lock */
 	struct view *views; /* those of files first, then the tail, each by age */
 	size_t n;
 	struct class_totals classes[CLASS_COUNT];
 	/* Sessions by slot; slot 0 takes what belongs to none. */
 	uint32_t nslots;
 	uint32_t *session_words, *session_docs; /* of documents that count for the session */
-	uint32_t sessions; /* with at least one such document */
+	uint32_t sessions;                      /* with at least one such document */
 	uint64_t session_words_total;
 };
 
-/* Memory that searches use one after the other, so that not each of them asks the system for new pages. */
+/*
+ * Memory that searches use one after the other, so that not each of them asks the system for new
+ * pages.
+ */
 struct room {
 	char *bytes;
 	size_t size, used, missed; /* missed: what did not fit */
@@ -58,9 +62,9 @@ struct index {
 	struct builder *builder;
 	uint64_t next_file;
 	uint64_t flushed_seq;
-	bool is_changed; /* removals since the last flush */
+	bool is_changed;                 /* removals since the last flush */
 	uint32_t nslots, *slot_sessions; /* session of each slot */
-	uint32_t *slot_table; /* slot by hash of the session, open addressing */
+	uint32_t *slot_table;            /* slot by hash of the session, open addressing */
 	size_t slot_table_size, slot_sessions_cap;
 };
 
@@ -71,13 +75,18 @@ void room_free(struct room *room);
 struct snapshot *snapshot_take(struct index *ix);
 void snapshot_leave(struct index *ix, struct snapshot *s);
 
-/* For the writer: a copy to change (with room for `more` segments), the change of a document's state, and its publication. */
+/*
+ * For the writer: a copy to change (with room for `more` segments), the change of a document's
+ * state, and its publication.
+ */
 struct snapshot *snapshot_copy(struct index *ix, size_t more);
 void snapshot_remove(struct index *ix, struct snapshot *s, doc_id id);
 void snapshot_remove_at(struct index *ix, struct snapshot *s, size_t view, uint32_t doc);
-void snapshot_add(struct index *ix, struct snapshot *s, struct segment *seg); /* takes the reference; its documents count */
+void snapshot_add(struct index *ix, struct snapshot *s,
+	struct segment *seg); /* takes the reference; its documents count */
 /* Replaces the views marked in `gone` by one (or none) that holds the same live documents. */
-void snapshot_replace(struct index *ix, struct snapshot *s, const bool *gone, struct segment *merged);
+void snapshot_replace(
+	struct index *ix, struct snapshot *s, const bool *gone, struct segment *merged);
 void snapshot_publish(struct index *ix, struct snapshot *s);
 void index_fill_slots(struct index *ix, struct segment *seg);
 

@@ -3,7 +3,11 @@
 
 #include "index/match.h"
 
-/* The question with each word that nothing holds replaced by the nearest word of the dictionaries; NULL when there is none. */
-const struct query *spell_correct(struct arena *a, const struct snapshot *snap, const struct query *q);
+/*
+ * The question with each word that nothing holds replaced by the nearest word of the dictionaries;
+ * NULL when there is none.
+ */
+const struct query *spell_correct(
+	struct arena *a, const struct snapshot *snap, const struct query *q);
 
 #endif

@@ -4,26 +4,29 @@
 #include "model/names.h"
 
 /*
- * Every number that ranking depends on, in one place. The values in weights.c say what they were chosen on. Only the
- * fitting program writes them, before any search.
+ * Every number that ranking depends on, in one place. The values in weights.c say what they were
+ * chosen on. Only the fitting program writes them, before any search.
  */
 
 struct weights {
 	/* BM25 of a document; counts are summed over the fields with these weights. */
 	double k1, b;
 	double title, body, rest;
-	double form;             /* of a word with the same stem, against 1 for the word itself */
+	double form; /* of a word with the same stem, against 1 for the word itself */
 	/* BM25 of a session: all its documents as one. */
 	double session_k1, session_b;
 	/* Two words of the question that stand near each other in it and in the text. */
-	unsigned pair_apart;     /* at most so many places apart among the question's words that are looked for */
-	unsigned pair_window;    /* and so many words apart in the text */
+	unsigned
+		pair_apart; /* at most so many places apart among the question's words that are looked for */
+	unsigned pair_window; /* and so many words apart in the text */
+	unsigned
+		pair_reads; /* documents whose positions one search reads for pairs; the pairs that most hold are left out */
 	double pair, session_pair;
 	/* Parts of the score. */
-	double session;          /* a document's session, beside its own */
-	double best;             /* when sessions are ranked: the best document, beside the session's own */
+	double session; /* a document's session, beside its own */
+	double best;    /* when sessions are ranked: the best document, beside the session's own */
 	/* Priors, as shares of the score. */
-	double recency, recency_days; /* for what happened now; halves every so many days */
+	double recency, recency_days;    /* for what happened now; halves every so many days */
 	double pinned, meta, confidence; /* confidence: between 0 and 255 */
 	double kinds[MEMORY_KIND_COUNT];
 };

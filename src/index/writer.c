@@ -47,9 +47,10 @@ static uint64_t writer_at(const struct segment_writer *w)
 	return w->written + w->out.len;
 }
 
-static void put_positions(struct segment_writer *w, const struct term_postings *t, size_t from, size_t to, size_t *at)
+static void put_positions(
+	struct segment_writer *w, const struct term_postings *t, size_t from, size_t to, size_t *at)
 {
-	struct bits_out bits = {.out = &w->positions};
+	struct bits_out bits = { .out = &w->positions };
 	for (size_t i = from; i < to; i++) {
 		if (!code_table()[t->codes[i]].is_exact)
 			bits_put(&bits, t->counts[i], POSITIONS_BITS);
@@ -109,7 +110,7 @@ static unsigned put_packed(struct buf *out, const uint32_t values[POSTING_BLOCK]
 	for (size_t i = 0; i < POSTING_BLOCK; i++)
 		exceptions += (uint64_t)values[i] >> width != 0;
 	buf_char(out, (char)exceptions);
-	struct bits_out bits = {.out = out};
+	struct bits_out bits = { .out = out };
 	for (size_t i = 0; i < POSTING_BLOCK; i++)
 		bits_put(&bits, values[i] & mask, width);
 	for (size_t i = 0; i < POSTING_BLOCK; i++) {
@@ -138,7 +139,8 @@ static void put_bounds(struct segment_writer *w, const struct term_postings *t, 
 	fixed_put(&w->skips, shortest, 1);
 }
 
-static void put_block(struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
+static void put_block(
+	struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
 {
 	size_t positions_at = w->positions.len;
 	uint32_t gaps[POSTING_BLOCK], codes[POSTING_BLOCK];
@@ -157,7 +159,8 @@ static void put_block(struct segment_writer *w, const struct term_postings *t, s
 	put_bounds(w, t, from);
 }
 
-static void put_tail(struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
+static void put_tail(
+	struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
 {
 	for (size_t i = from; i < t->n; i++) {
 		varint_put(&w->data, (uint64_t)gap_before(t, i) << 1 | (t->codes[i] != 0));
@@ -202,9 +205,10 @@ static void put_tail_of(struct buf *b, struct str s, size_t keep)
 	buf_add(b, s.p + keep, s.n - keep);
 }
 
-static void put_entry(struct segment_writer *w, const struct term_postings *t, size_t list_len, uint64_t list_at)
+static void put_entry(
+	struct segment_writer *w, const struct term_postings *t, size_t list_len, uint64_t list_at)
 {
-	size_t keep = common((struct str){w->stem, w->stem_len}, t->stem);
+	size_t keep = common((struct str){ w->stem, w->stem_len }, t->stem);
 	if (w->t.terms % DICTIONARY_BLOCK == 0) {
 		keep = 0;
 		fixed_put(&w->index, w->dictionary.len, 4);
@@ -239,21 +243,36 @@ static uint64_t column_value(const struct doc_row *r, enum column c)
 {
 	const struct doc_columns *d = &r->columns;
 	switch (c) {
-	case COLUMN_ROW: return (uint64_t)DOC_ROW(r->id);
-	case COLUMN_AT: return (uint64_t)MAX(0, MIN(d->at, AT_MAX));
-	case COLUMN_PROJECT: return d->project;
-	case COLUMN_SESSION: return d->session;
-	case COLUMN_BRANCH: return d->branch;
-	case COLUMN_KIND: return d->kind;
-	case COLUMN_TYPE: return d->type;
-	case COLUMN_STATUS: return d->status;
-	case COLUMN_ORIGIN: return d->origin;
-	case COLUMN_AGENT: return d->agent;
-	case COLUMN_CONFIDENCE: return d->confidence;
-	case COLUMN_FLAGS: return d->flags;
-	case COLUMN_LENGTH: return r->length;
-	case COLUMN_POSITION_BITS: return r->position_bits;
-	default: return 0;
+	case COLUMN_ROW:
+		return (uint64_t)DOC_ROW(r->id);
+	case COLUMN_AT:
+		return (uint64_t)MAX(0, MIN(d->at, AT_MAX));
+	case COLUMN_PROJECT:
+		return d->project;
+	case COLUMN_SESSION:
+		return d->session;
+	case COLUMN_BRANCH:
+		return d->branch;
+	case COLUMN_KIND:
+		return d->kind;
+	case COLUMN_TYPE:
+		return d->type;
+	case COLUMN_STATUS:
+		return d->status;
+	case COLUMN_ORIGIN:
+		return d->origin;
+	case COLUMN_AGENT:
+		return d->agent;
+	case COLUMN_CONFIDENCE:
+		return d->confidence;
+	case COLUMN_FLAGS:
+		return d->flags;
+	case COLUMN_LENGTH:
+		return r->length;
+	case COLUMN_POSITION_BITS:
+		return r->position_bits;
+	default:
+		return 0;
 	}
 }
 
@@ -270,8 +289,8 @@ static void put_column(struct segment_writer *w, enum column c)
 		max = UINT8_MAX;
 	}
 	unsigned width = w->nrows ? bits_width(max - min) : 0;
-	w->t.columns[c] = (struct packed_column){writer_at(w), w->nrows ? min : 0, width};
-	struct bits_out bits = {.out = &w->out};
+	w->t.columns[c] = (struct packed_column){ writer_at(w), w->nrows ? min : 0, width };
+	struct bits_out bits = { .out = &w->out };
 	for (size_t i = 0; i < w->nrows; i++)
 		bits_put(&bits, column_value(&w->rows[i], c) - min, width);
 	bits_flush(&bits);

@@ -2,10 +2,13 @@
 #define INDEX_WRITER_H
 
 #include "base/buf.h"
-#include "index/format.h"
 #include "base/str.h"
+#include "index/format.h"
 
-/* Writes a segment: first its documents are named, then terms are added in order, then it ends. To memory or to a file. */
+/*
+ * Writes a segment: first its documents are named, then terms are added in order, then it ends. To
+ * memory or to a file.
+ */
 
 struct doc_row {
 	doc_id id;
@@ -21,7 +24,8 @@ struct term_postings {
 	size_t n;
 	const uint32_t *docs;
 	const uint8_t *codes;
-	const uint16_t *counts;   /* of positions, each at most POSITIONS_MAX; what the code says when it is exact */
+	const uint16_t *
+		counts; /* of positions, each at most POSITIONS_MAX; what the code says when it is exact */
 	const uint32_t *positions;
 };
 

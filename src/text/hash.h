@@ -4,7 +4,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Content hashes: XXH3 (the only place that includes xxhash). Not cryptographic; never a security boundary. */
+/*
+ * Content hashes: XXH3 (the only place that includes xxhash). Not cryptographic; never a security
+ * boundary.
+ */
 
 #define HASH_HEX 33 /* 128 bits as hex, with NUL */
 

@@ -10,7 +10,10 @@
 #define SPANS_MAX 2000u               /* matched words that are considered */
 #define ELLIPSIS "…"
 
-/* The next grapheme cluster of s at *at; its columns: those of its widest character, two when it is shown as an emoji. */
+/*
+ * The next grapheme cluster of s at *at; its columns: those of its widest character, two when it is
+ * shown as an emoji.
+ */
 static size_t next_cluster(struct str s, size_t at, unsigned *ret_columns)
 {
 	const char *p = s.p + at, *end = s.p + s.n;
@@ -33,7 +36,8 @@ static size_t next_cluster(struct str s, size_t at, unsigned *ret_columns)
 static bool is_plain(struct str s, size_t at)
 {
 	/* An ASCII letter before another ASCII byte is a cluster of its own. */
-	return (unsigned char)s.p[at] >= ' ' && (unsigned char)s.p[at] < 0x7f && at + 1 < s.n && (unsigned char)s.p[at + 1] < 0x80;
+	return (unsigned char)s.p[at] >= ' ' && (unsigned char)s.p[at] < 0x7f && at + 1 < s.n &&
+	       (unsigned char)s.p[at + 1] < 0x80;
 }
 
 static size_t cluster_at(struct str s, size_t at, unsigned *ret_columns)
@@ -69,7 +73,10 @@ size_t text_tokens(struct str text)
 			p++;
 			continue;
 		}
-		/* A letter with a mark makes about half a token, a sign of a script without spaces about one. */
+		/*
+		 * A letter with a mark makes about half a token, a sign of a script without spaces
+		 * about one.
+		 */
 		quarters += utf8_next(&p, end) < 0x1100 ? 2 : 4;
 	}
 	return (ascii + quarters + 3) / 4;
@@ -77,7 +84,8 @@ size_t text_tokens(struct str text)
 
 static bool is_blank(uint32_t cp)
 {
-	return cp <= ' ' || cp == 0x7f || (cp >= 0x80 && cp < 0xa0) || cp == 0xa0 || cp == 0x2028 || cp == 0x2029 || cp == 0x3000;
+	return cp <= ' ' || cp == 0x7f || (cp >= 0x80 && cp < 0xa0) || cp == 0xa0 || cp == 0x2028 ||
+	       cp == 0x2029 || cp == 0x3000;
 }
 
 /* White space and control characters to single blanks, none at the ends. */
@@ -99,12 +107,15 @@ static struct str squeeze(struct arena *a, struct str s)
 		memcpy(out + n, start, (size_t)(p - start));
 		n += (size_t)(p - start);
 	}
-	return (struct str){out, n};
+	return (struct str){ out, n };
 }
 
 char *text_one_line(struct arena *a, struct str text, size_t width)
 {
-	/* Long texts need not be squeezed whole: no cluster that counts is longer than this on average. */
+	/*
+	 * Long texts need not be squeezed whole: no cluster that counts is longer than this on
+	 * average.
+	 */
 	text.n = utf8_cut(text.p, text.n, (width + 16) * 64);
 	struct str line = squeeze(a, text);
 	size_t fits = 0, used = 0;
@@ -143,14 +154,15 @@ static void take_term(void *ctx, const struct term *t)
 {
 	struct spans *s = ctx;
 	for (size_t i = 0; i < s->wanted->n && s->n < SPANS_MAX; i++) {
-		if (s->wanted->terms[i].n != t->len || memcmp(s->wanted->terms[i].p, t->text, t->len) != 0)
+		if (s->wanted->terms[i].n != t->len ||
+			memcmp(s->wanted->terms[i].p, t->text, t->len) != 0)
 			continue;
 		struct span *last = s->n ? &s->items[s->n - 1] : NULL;
 		if (last && t->start < last->end) { /* a word and its stem, a whole and its parts */
 			last->end = MAX(last->end, t->end);
 			return;
 		}
-		struct span span = {t->start, t->end, (uint32_t)i};
+		struct span span = { t->start, t->end, (uint32_t)i };
 		ARENA_PUSH(s->a, s->items, s->n, s->cap, span);
 		return;
 	}
@@ -176,7 +188,8 @@ static void best_window(const struct spans *s, size_t width, size_t *ret_from, s
 	*ret_from = *ret_to = 0;
 	for (size_t from = 0; from < s->n; from++) {
 		to = MAX(to, from + 1);
-		while (to < s->n && s->items[to].end - s->items[from].start <= width && to - from < 32)
+		while (to < s->n && s->items[to].end - s->items[from].start <= width &&
+			to - from < 32)
 			to++;
 		size_t value = value_of(s, from, to);
 		if (value > best) {
@@ -189,7 +202,8 @@ static void best_window(const struct spans *s, size_t width, size_t *ret_from, s
 
 static bool is_word_byte(char c)
 {
-	return (unsigned char)c >= 0x80 || (c | 0x20) == '_' || ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
+	return (unsigned char)c >= 0x80 || (c | 0x20) == '_' ||
+	       ((c | 0x20) >= 'a' && (c | 0x20) <= 'z') || (c >= '0' && c <= '9');
 }
 
 /* Back to the start of a word or sentence, at most a quarter of the window away. */
@@ -197,7 +211,8 @@ static size_t start_border(struct str text, size_t at, size_t width)
 {
 	size_t least = at > width / 4 ? at - width / 4 : 0;
 	for (size_t i = at; i > least; i--)
-		if (text.p[i - 1] == '\n' || (i >= 2 && text.p[i - 1] == ' ' && strchr(".!?", text.p[i - 2])))
+		if (text.p[i - 1] == '\n' ||
+			(i >= 2 && text.p[i - 1] == ' ' && strchr(".!?", text.p[i - 2])))
 			return i;
 	if (least == 0)
 		return 0;
@@ -219,14 +234,18 @@ static size_t markdown_at(struct str text, size_t at)
 	if (c == '*' || c == '#') {
 		while (at + n < text.n && text.p[at + n] == c)
 			n++;
-		bool touches = at > 0 && is_word_byte(text.p[at - 1]) && at + n < text.n && is_word_byte(text.p[at + n]);
+		bool touches = at > 0 && is_word_byte(text.p[at - 1]) && at + n < text.n &&
+			       is_word_byte(text.p[at + n]);
 		return (c == '*' && (n > 1 || !touches)) || (c == '#' && is_line_start) ? n : 0;
 	}
 	if (!is_line_start)
 		return 0;
 	while (at + n < text.n && (text.p[at + n] == c) && strchr("->=_~", c))
 		n++;
-	return n > 2 || (n > 0 && c == '>') || (n == 1 && c == '-' && at + 1 < text.n && text.p[at + 1] == ' ') ? n : 0;
+	return n > 2 || (n > 0 && c == '>') ||
+			       (n == 1 && c == '-' && at + 1 < text.n && text.p[at + 1] == ' ')
+		       ? n
+		       : 0;
 }
 
 struct out {
@@ -295,15 +314,17 @@ static bool put_window(struct out *o, struct str text, size_t at, const struct s
 /* Cuts an unfinished last word off, unless it is most of what there is or a match lies in it. */
 static void cut_at_border(struct out *o)
 {
-	if (o->b.len == 0 || o->border < o->b.len / 2 || memchr(o->b.data + o->border, SNIPPET_ON[0], o->b.len - o->border))
+	if (o->b.len == 0 || o->border < o->b.len / 2 ||
+		memchr(o->b.data + o->border, SNIPPET_ON[0], o->b.len - o->border))
 		return;
 	buf_cut(&o->b, o->border);
 }
 
-static char *render(struct arena *a, struct str text, size_t start, const struct spans *s, size_t width)
+static char *render(
+	struct arena *a, struct str text, size_t start, const struct spans *s, size_t width)
 {
-	AUTO(buf_done) struct buf whole = {0};
-	struct out o = {.width = width};
+	AUTO(buf_done) struct buf whole = { 0 };
+	struct out o = { .width = width };
 	bool is_complete = put_window(&o, text, start, s);
 	if (!is_complete)
 		cut_at_border(&o);
@@ -316,10 +337,11 @@ static char *render(struct arena *a, struct str text, size_t start, const struct
 	return arena_dup(a, buf_cstr(&whole), whole.len);
 }
 
-char *snippet_make(struct arena *a, struct analyser *an, struct str text, const struct snippet_terms *wanted, size_t width)
+char *snippet_make(struct arena *a, struct analyser *an, struct str text,
+	const struct snippet_terms *wanted, size_t width)
 {
-	AUTO(arena_done) struct arena scratch = {0};
-	struct spans s = {.wanted = wanted, .a = &scratch};
+	AUTO(arena_done) struct arena scratch = { 0 };
+	struct spans s = { .wanted = wanted, .a = &scratch };
 	size_t from = 0, to = 0, start = 0;
 	text.n = utf8_cut(text.p, text.n, SNIPPET_TEXT_MAX);
 	if (wanted && wanted->n)

@@ -6,8 +6,9 @@
 #include "text/terms.h"
 
 /*
- * The part of a text that answers a question: the window of about `width` characters that holds most of the wanted words, cut
- * at grapheme and word borders, white space and markdown signs tidied, matched words between SNIPPET_ON and SNIPPET_OFF.
+ * The part of a text that answers a question: the window of about `width` characters that holds
+ * most of the wanted words, cut at grapheme and word borders, white space and markdown signs
+ * tidied, matched words between SNIPPET_ON and SNIPPET_OFF.
  */
 
 #define SNIPPET_ON "\x02"
@@ -18,8 +19,12 @@ struct snippet_terms {
 	size_t n;
 };
 
-char *snippet_make(struct arena *a, struct analyser *an, struct str text, const struct snippet_terms *wanted, size_t width);
-/* Longest cut of at most `width` columns that ends at a grapheme border, with "…" when cut. Also makes it one line. */
+char *snippet_make(struct arena *a, struct analyser *an, struct str text,
+	const struct snippet_terms *wanted, size_t width);
+/*
+ * Longest cut of at most `width` columns that ends at a grapheme border, with "…" when cut. Also
+ * makes it one line.
+ */
 char *text_one_line(struct arena *a, struct str text, size_t width);
 /* Bytes of the longest prefix of at most `chars` grapheme clusters. */
 size_t grapheme_cut(struct str text, size_t chars);

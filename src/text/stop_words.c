@@ -1,6 +1,7 @@
 /*
- * Function words of English, French and German, folded. They tell a text's language, and those of English and French are
- * dropped from questions. Words that carry meaning in another of the languages ("car", "son") are KEPT in questions.
+ * Function words of English, French and German, folded. They tell a text's language, and those of
+ * English and French are dropped from questions. Words that carry meaning in another of the
+ * languages ("car", "son") are KEPT in questions.
  */
 
 #include <pthread.h>

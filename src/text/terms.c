@@ -1,7 +1,8 @@
 /*
- * Text is cut into chunks at white space and most punctuation; what may stand inside a name (_ - . / \ @) does not end a
- * chunk. A chunk of plain letters is a word; any other is a whole (an identifier, a path) made of parts. Scripts without
- * spaces give pairs of neighbouring characters. Plain lower-case ASCII words, nearly all of a text, take a short way.
+ * Text is cut into chunks at white space and most punctuation; what may stand inside a name (_ - .
+ * / \ @) does not end a chunk. A chunk of plain letters is a word; any other is a whole (an
+ * identifier, a path) made of parts. Scripts without spaces give pairs of neighbouring characters.
+ * Plain lower-case ASCII words, nearly all of a text, take a short way.
  */
 
 #include "text/terms.h"
@@ -13,19 +14,19 @@
 #include "base/mem.h"
 #include "text/hash.h"
 
-#define CHUNK_MAX 256          /* characters of one chunk; longer ones are cut */
-#define FOLD_MAX 18            /* bytes that one character may fold to; more are dropped */
-#define PARTS_MAX 48           /* parts of one chunk; further ones are dropped */
+#define CHUNK_MAX 256 /* characters of one chunk; longer ones are cut */
+#define FOLD_MAX 18   /* bytes that one character may fold to; more are dropped */
+#define PARTS_MAX 48  /* parts of one chunk; further ones are dropped */
 #define WHOLES_MAX 8
-#define STEM_SLOTS 4096u       /* power of two */
-#define STEM_WORD_MAX 22       /* longer words are stemmed without the cache */
-#define LANGUAGE_SAMPLE 2000   /* bytes that decide a text's language */
+#define STEM_SLOTS 4096u     /* power of two */
+#define STEM_WORD_MAX 22     /* longer words are stemmed without the cache */
+#define LANGUAGE_SAMPLE 2000 /* bytes that decide a text's language */
 
 enum unit_class { U_LOWER, U_UPPER, U_DIGIT, U_JOIN, U_WIDE, U_BREAK };
 
 struct unit {
-	uint32_t start;        /* byte in the text */
-	uint16_t fold, plain;  /* where its folded and its lower-case bytes start */
+	uint32_t start;       /* byte in the text */
+	uint16_t fold, plain; /* where its folded and its lower-case bytes start */
 	uint8_t class;
 	char join;
 };
@@ -56,7 +57,7 @@ struct part {
 
 struct analyser *analyser_new(void)
 {
-	static const char *const names[LANGUAGE_COUNT] = {"english", "french", "german"};
+	static const char *const names[LANGUAGE_COUNT] = { "english", "french", "german" };
 	struct analyser *an = mem_alloc(sizeof(*an));
 	for (int i = 0; i < LANGUAGE_COUNT; i++)
 		an->stemmers[i] = sb_stemmer_new(names[i], "UTF_8");
@@ -80,14 +81,26 @@ static const struct {
 	uint32_t cp;
 	char folded[3];
 } letters[] = {
-	{0xc6, "ae"}, {0xe6, "ae"}, {0xd8, "o"}, {0xf8, "o"}, {0x110, "d"}, {0x111, "d"}, {0x141, "l"}, {0x142, "l"},
-	{0x152, "oe"}, {0x153, "oe"},
+	{ 0xc6, "ae" },
+	{ 0xe6, "ae" },
+	{ 0xd8, "o" },
+	{ 0xf8, "o" },
+	{ 0x110, "d" },
+	{ 0x111, "d" },
+	{ 0x141, "l" },
+	{ 0x142, "l" },
+	{ 0x152, "oe" },
+	{ 0x153, "oe" },
 };
 
-/* Case folded, compatibility forms resolved, marks stripped. Returns the bytes written, at most FOLD_MAX. */
+/*
+ * Case folded, compatibility forms resolved, marks stripped. Returns the bytes written, at most
+ * FOLD_MAX.
+ */
 static size_t fold_char(uint32_t cp, char *out)
 {
-	for (size_t i = 0; i < ARRAY_LEN(letters) && cp <= letters[ARRAY_LEN(letters) - 1].cp; i++) {
+	for (size_t i = 0; i < ARRAY_LEN(letters) && cp <= letters[ARRAY_LEN(letters) - 1].cp;
+		i++) {
 		if (letters[i].cp == cp) {
 			memcpy(out, letters[i].folded, strlen(letters[i].folded));
 			return strlen(letters[i].folded);
@@ -96,10 +109,12 @@ static size_t fold_char(uint32_t cp, char *out)
 	utf8proc_int32_t parts[18];
 	int boundary = 0;
 	utf8proc_ssize_t n = utf8proc_decompose_char((utf8proc_int32_t)cp, parts, ARRAY_LEN(parts),
-		UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK | UTF8PROC_IGNORE,
+		UTF8PROC_COMPAT | UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD | UTF8PROC_STRIPMARK |
+			UTF8PROC_IGNORE,
 		&boundary);
 	size_t len = 0;
-	for (utf8proc_ssize_t i = 0; i < n && i < (utf8proc_ssize_t)ARRAY_LEN(parts) && len + 4 <= FOLD_MAX; i++)
+	for (utf8proc_ssize_t i = 0;
+		i < n && i < (utf8proc_ssize_t)ARRAY_LEN(parts) && len + 4 <= FOLD_MAX; i++)
 		if (utf8proc_category(parts[i]) != UTF8PROC_CATEGORY_ZS)
 			len += utf8_encode((uint32_t)parts[i], out + len);
 	return len;
@@ -120,10 +135,23 @@ static size_t fold_str(struct str s, char *out, size_t max)
 /* Scripts written without spaces between words, where pairs of characters stand for words. */
 static bool is_wide(uint32_t cp)
 {
-	static const struct { uint32_t from, to; } ranges[] = {
-		{0x0e00, 0x0eff}, {0x1000, 0x109f}, {0x1100, 0x11ff}, {0x1780, 0x17ff}, {0x3005, 0x3007}, {0x3040, 0x30ff},
-		{0x3130, 0x318f}, {0x31f0, 0x31ff}, {0x3400, 0x4dbf}, {0x4e00, 0x9fff}, {0xac00, 0xd7a3},
-		{0xf900, 0xfaff}, {0xff66, 0xff9d}, {0x20000, 0x3ffff},
+	static const struct {
+		uint32_t from, to;
+	} ranges[] = {
+		{ 0x0e00, 0x0eff },
+		{ 0x1000, 0x109f },
+		{ 0x1100, 0x11ff },
+		{ 0x1780, 0x17ff },
+		{ 0x3005, 0x3007 },
+		{ 0x3040, 0x30ff },
+		{ 0x3130, 0x318f },
+		{ 0x31f0, 0x31ff },
+		{ 0x3400, 0x4dbf },
+		{ 0x4e00, 0x9fff },
+		{ 0xac00, 0xd7a3 },
+		{ 0xf900, 0xfaff },
+		{ 0xff66, 0xff9d },
+		{ 0x20000, 0x3ffff },
 	};
 	if (cp < ranges[0].from)
 		return false;
@@ -166,24 +194,33 @@ static enum unit_class class_of(uint32_t cp)
 	}
 }
 
-/* The stem of a lower-case word with its accents, folded; into an->stem when it is not in the cache's slot. */
+/*
+ * The stem of a lower-case word with its accents, folded; into an->stem when it is not in the
+ * cache's slot.
+ */
 static struct str stem_of(struct analyser *an, struct str word, enum language lang)
 {
 	struct stem_slot *slot = NULL;
 	if (word.n <= STEM_WORD_MAX) {
 		slot = &an->stems[(hash64(word.p, word.n) + lang) & (STEM_SLOTS - 1)];
-		if (slot->word_len == word.n && slot->lang == lang && !memcmp(slot->word, word.p, word.n))
-			return (struct str){slot->stem, slot->stem_len};
+		if (slot->word_len == word.n && slot->lang == lang &&
+			!memcmp(slot->word, word.p, word.n))
+			return (struct str){ slot->stem, slot->stem_len };
 	}
-	const sb_symbol *s = sb_stemmer_stem(an->stemmers[lang], (const sb_symbol *)word.p, (int)word.n);
-	struct str raw = s ? (struct str){(const char *)s, (size_t)sb_stemmer_length(an->stemmers[lang])} : word;
+	const sb_symbol *s =
+		sb_stemmer_stem(an->stemmers[lang], (const sb_symbol *)word.p, (int)word.n);
+	struct str raw =
+		s ? (struct str){ (const char *)s, (size_t)sb_stemmer_length(an->stemmers[lang]) }
+		  : word;
 	size_t n = fold_str(raw, an->stem, sizeof(an->stem));
 	if (slot && n > 0 && n <= STEM_WORD_MAX) {
-		*slot = (struct stem_slot){.lang = (uint8_t)lang, .word_len = (uint8_t)word.n, .stem_len = (uint8_t)n};
+		*slot = (struct stem_slot){
+			.lang = (uint8_t)lang, .word_len = (uint8_t)word.n, .stem_len = (uint8_t)n
+		};
 		memcpy(slot->word, word.p, word.n);
 		memcpy(slot->stem, an->stem, n);
 	}
-	return (struct str){an->stem, n};
+	return (struct str){ an->stem, n };
 }
 
 struct str analyser_stem(struct analyser *an, struct str word, enum language lang)
@@ -194,10 +231,15 @@ struct str analyser_stem(struct analyser *an, struct str word, enum language lan
 	return stem.n ? stem : word;
 }
 
-static void emit(struct analyser *an, enum term_form form, struct str s, uint32_t start, uint32_t end)
+static void emit(
+	struct analyser *an, enum term_form form, struct str s, uint32_t start, uint32_t end)
 {
 	char cut[TERM_MAX];
-	struct term t = {.text = s.p, .form = (uint8_t)form, .position = an->position, .start = start, .end = end};
+	struct term t = { .text = s.p,
+		.form = (uint8_t)form,
+		.position = an->position,
+		.start = start,
+		.end = end };
 	if (s.n == 0)
 		return;
 	if (s.n > TERM_MAX) {
@@ -214,10 +256,12 @@ static void emit(struct analyser *an, enum term_form form, struct str s, uint32_
 	an->each(an->ctx, &t);
 }
 
-static void emit_word(struct analyser *an, enum term_form form, struct str folded, struct str plain, const uint32_t span[2])
+static void emit_word(struct analyser *an, enum term_form form, struct str folded, struct str plain,
+	const uint32_t span[2])
 {
 	emit(an, form, folded, span[0], span[1]);
-	if (folded.n < 3 || folded.n > TERM_MAX || plain.n > TERM_MAX || (folded.p[0] >= '0' && folded.p[0] <= '9'))
+	if (folded.n < 3 || folded.n > TERM_MAX || plain.n > TERM_MAX ||
+		(folded.p[0] >= '0' && folded.p[0] <= '9'))
 		return;
 	struct str stem = stem_of(an, plain, an->lang);
 	if (stem.n && !str_eq(stem, folded))
@@ -226,12 +270,14 @@ static void emit_word(struct analyser *an, enum term_form form, struct str folde
 
 static struct str fold_of(const struct analyser *an, size_t from, size_t to)
 {
-	return (struct str){an->fold + an->units[from].fold, (size_t)(an->units[to].fold - an->units[from].fold)};
+	return (struct str){ an->fold + an->units[from].fold,
+		(size_t)(an->units[to].fold - an->units[from].fold) };
 }
 
 static struct str plain_of(const struct analyser *an, size_t from, size_t to)
 {
-	return (struct str){an->plain + an->units[from].plain, (size_t)(an->units[to].plain - an->units[from].plain)};
+	return (struct str){ an->plain + an->units[from].plain,
+		(size_t)(an->units[to].plain - an->units[from].plain) };
 }
 
 static bool is_letter(const struct unit *u)
@@ -239,7 +285,10 @@ static bool is_letter(const struct unit *u)
 	return u->class == U_LOWER || u->class == U_UPPER;
 }
 
-/* Whether letters and digits of units [from, to), which hold no join, are worth parting: "utf8" is, "k8s", "v2" and "3fa85f64" are not. */
+/*
+ * Whether letters and digits of units [from, to), which hold no join, are worth parting: "utf8" is,
+ * "k8s", "v2" and "3fa85f64" are not.
+ */
 static bool splits_at_digits(const struct analyser *an, size_t from, size_t to)
 {
 	unsigned changes = 0;
@@ -262,7 +311,8 @@ static bool is_border(const struct analyser *an, size_t i, size_t end, bool at_d
 		return at_digits;
 	if (u[i].class != U_UPPER)
 		return false;
-	return u[i - 1].class == U_LOWER || (u[i - 1].class == U_UPPER && i + 1 < end && u[i + 1].class == U_LOWER);
+	return u[i - 1].class == U_LOWER ||
+	       (u[i - 1].class == U_UPPER && i + 1 < end && u[i + 1].class == U_LOWER);
 }
 
 /* Parts of units [from, to): at joins, case changes and digits. */
@@ -281,11 +331,11 @@ static size_t find_parts(const struct analyser *an, size_t from, size_t to, stru
 		size_t start = i;
 		for (i++; i < end; i++) {
 			if (is_border(an, i, end, at_digits) && n < PARTS_MAX - 1) {
-				parts[n++] = (struct part){start, i};
+				parts[n++] = (struct part){ start, i };
 				start = i;
 			}
 		}
-		parts[n++] = (struct part){start, end};
+		parts[n++] = (struct part){ start, end };
 	}
 	return n;
 }
@@ -299,23 +349,27 @@ static size_t count_parts(const struct part *parts, size_t n, size_t from, size_
 }
 
 /*
- * The names inside a longer one that people look for alone: components between slashes, and below them those between dots
- * ("segment_write.c" and "segment_write" of "src/segment_write.c"). Only those starting at parts[at] are given.
+ * The names inside a longer one that people look for alone: components between slashes, and below
+ * them those between dots ("segment_write.c" and "segment_write" of "src/segment_write.c"). Only
+ * those starting at parts[at] are given.
  */
-static void emit_inner(struct analyser *an, const struct part *parts, size_t n, size_t at, size_t end)
+static void emit_inner(
+	struct analyser *an, const struct part *parts, size_t n, size_t at, size_t end)
 {
-	static const char *const joins[] = {"/\\@", "/\\@."};
+	static const char *const joins[] = { "/\\@", "/\\@." };
 	size_t from = parts[at].from, before = 0;
 	for (size_t level = 0; level < ARRAY_LEN(joins); level++) {
 		char join = from > parts[0].from ? an->units[from - 1].join : '/';
 		if (join == '\0' || !strchr(joins[level], join))
 			continue;
 		size_t to = from;
-		while (to < end && !(an->units[to].class == U_JOIN && strchr(joins[level], an->units[to].join)))
+		while (to < end && !(an->units[to].class == U_JOIN &&
+					   strchr(joins[level], an->units[to].join)))
 			to++;
 		bool is_new = to != before && !(from == parts[0].from && to == end);
 		if (is_new && count_parts(parts, n, from, to) > 1)
-			emit(an, TERM_WHOLE, fold_of(an, from, to), an->units[from].start, an->units[to].start);
+			emit(an, TERM_WHOLE, fold_of(an, from, to), an->units[from].start,
+				an->units[to].start);
 		before = to;
 	}
 }
@@ -328,16 +382,18 @@ static bool is_number(const struct analyser *an, size_t from, size_t to)
 	return true;
 }
 
-static void emit_name(struct analyser *an, size_t from, size_t to, const struct part *parts, size_t n)
+static void emit_name(
+	struct analyser *an, size_t from, size_t to, const struct part *parts, size_t n)
 {
 	unsigned wholes = 0;
 	emit(an, TERM_WHOLE, fold_of(an, from, to), an->units[from].start, an->units[to].start);
 	for (size_t i = 0; i < n; i++, an->position++) {
-		const uint32_t span[2] = {an->units[parts[i].from].start, an->units[parts[i].to].start};
+		const uint32_t span[2] = { an->units[parts[i].from].start,
+			an->units[parts[i].to].start };
 		if (wholes++ < WHOLES_MAX)
 			emit_inner(an, parts, n, i, to);
-		emit_word(an, TERM_PART, fold_of(an, parts[i].from, parts[i].to), plain_of(an, parts[i].from, parts[i].to),
-			span);
+		emit_word(an, TERM_PART, fold_of(an, parts[i].from, parts[i].to),
+			plain_of(an, parts[i].from, parts[i].to), span);
 	}
 }
 
@@ -353,7 +409,7 @@ static void finish_chunk(struct analyser *an)
 		return;
 	struct part parts[PARTS_MAX];
 	size_t n = find_parts(an, from, to, parts);
-	const uint32_t span[2] = {an->units[from].start, an->units[to].start};
+	const uint32_t span[2] = { an->units[from].start, an->units[to].start };
 	if (n > 1 && !is_number(an, from, to)) {
 		emit_name(an, from, to, parts, n);
 		return;
@@ -369,12 +425,13 @@ static const char *read_chunk(struct analyser *an, const char *p, const char *en
 	an->nunits = 0;
 	while (p < end && an->nunits < CHUNK_MAX) {
 		const char *next = p;
-		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*next++ : utf8_next(&next, end);
+		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*next++
+						       : utf8_next(&next, end);
 		enum unit_class class = class_of(cp);
 		if (class == U_BREAK || class == U_WIDE)
 			break;
 		struct unit *u = &an->units[an->nunits++];
-		*u = (struct unit){(uint32_t)(p - an->text.p), fold, plain, (uint8_t)class, 0};
+		*u = (struct unit){ (uint32_t)(p - an->text.p), fold, plain, (uint8_t) class, 0 };
 		if (cp < 0x80) {
 			u->join = class == U_JOIN ? (char)cp : '\0';
 			char lower = class == U_UPPER ? (char)(cp | 0x20) : (char)cp;
@@ -382,12 +439,14 @@ static const char *read_chunk(struct analyser *an, const char *p, const char *en
 			an->plain[plain++] = lower;
 		} else {
 			fold = (uint16_t)(fold + fold_char(cp, an->fold + fold));
-			plain = (uint16_t)(plain + utf8_encode((uint32_t)utf8proc_tolower((utf8proc_int32_t)cp),
-				an->plain + plain));
+			plain = (uint16_t)(plain + utf8_encode((uint32_t)utf8proc_tolower(
+								       (utf8proc_int32_t)cp),
+							   an->plain + plain));
 		}
 		p = next;
 	}
-	an->units[an->nunits] = (struct unit){(uint32_t)(p - an->text.p), fold, plain, U_BREAK, 0};
+	an->units[an->nunits] =
+		(struct unit){ (uint32_t)(p - an->text.p), fold, plain, U_BREAK, 0 };
 	return p;
 }
 
@@ -400,11 +459,12 @@ static const char *read_language_name(struct analyser *an, const char *p, const 
 		n = 1;
 	else if (end - signs >= 2 && signs[0] == '+' && signs[1] == '+')
 		n = 2;
-	if (n == 0 || (signs + n < end && class_of((unsigned char)signs[n]) != U_BREAK && signs[n] != '.'))
+	if (n == 0 || (signs + n < end && class_of((unsigned char)signs[n]) != U_BREAK &&
+			      signs[n] != '.'))
 		return NULL;
-	char folded[3] = {(char)(*p | 0x20), signs[0], n == 2 ? signs[1] : '\0'};
+	char folded[3] = { (char)(*p | 0x20), signs[0], n == 2 ? signs[1] : '\0' };
 	uint32_t start = (uint32_t)(p - an->text.p);
-	emit(an, TERM_WORD, (struct str){folded, n + 1}, start, start + 1 + (uint32_t)n);
+	emit(an, TERM_WORD, (struct str){ folded, n + 1 }, start, start + 1 + (uint32_t)n);
 	an->position++;
 	return signs + n;
 }
@@ -424,7 +484,8 @@ static const char *read_wide(struct analyser *an, const char *p, const char *end
 		size_t len = utf8_encode(cp, one);
 		memcpy(pair + first, one, len);
 		if (n > 0) {
-			emit(an, TERM_WORD, (struct str){pair, first + len}, start, (uint32_t)(next - an->text.p));
+			emit(an, TERM_WORD, (struct str){ pair, first + len }, start,
+				(uint32_t)(next - an->text.p));
 			an->position++;
 		}
 		memcpy(pair, one, len);
@@ -434,12 +495,15 @@ static const char *read_wide(struct analyser *an, const char *p, const char *end
 		p = next;
 	}
 	if (n == 1)
-		emit(an, TERM_WORD, (struct str){pair, first}, start, (uint32_t)(p - an->text.p));
+		emit(an, TERM_WORD, (struct str){ pair, first }, start, (uint32_t)(p - an->text.p));
 	an->position++;
 	return p;
 }
 
-/* A lower-case ASCII word (possibly with a capital first) that ends at a break. NULL: it takes the long way. */
+/*
+ * A lower-case ASCII word (possibly with a capital first) that ends at a break. NULL: it takes the
+ * long way.
+ */
 static const char *read_plain(struct analyser *an, const char *p, const char *end)
 {
 	char word[TERM_MAX];
@@ -457,13 +521,14 @@ static const char *read_plain(struct analyser *an, const char *p, const char *en
 		if (!is_full_stop)
 			return NULL;
 	}
-	const uint32_t start = (uint32_t)(p - an->text.p), span[2] = {start, start + (uint32_t)n};
-	emit_word(an, TERM_WORD, (struct str){word, n}, (struct str){word, n}, span);
+	const uint32_t start = (uint32_t)(p - an->text.p), span[2] = { start, start + (uint32_t)n };
+	emit_word(an, TERM_WORD, (struct str){ word, n }, (struct str){ word, n }, span);
 	an->position++;
 	return p + n;
 }
 
-void analyser_run_as(struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx)
+void analyser_run_as(
+	struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx)
 {
 	an->text = text;
 	an->lang = lang;
@@ -472,7 +537,8 @@ void analyser_run_as(struct analyser *an, struct str text, enum language lang, t
 	an->position = 0;
 	for (const char *p = text.p, *end = text.p + text.n; p < end;) {
 		const char *next = p;
-		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*next++ : utf8_next(&next, end);
+		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*next++
+						       : utf8_next(&next, end);
 		enum unit_class class = class_of(cp);
 		if (class == U_BREAK) {
 			p = next;
@@ -511,12 +577,13 @@ static void count_word(const char *word, size_t n, unsigned votes[LANGUAGE_COUNT
 
 enum language text_language(struct str text)
 {
-	unsigned votes[LANGUAGE_COUNT] = {0};
+	unsigned votes[LANGUAGE_COUNT] = { 0 };
 	char word[16 + FOLD_MAX];
 	size_t n = 0;
 	const char *end = text.p + utf8_cut(text.p, text.n, LANGUAGE_SAMPLE);
 	for (const char *p = text.p; p < end;) {
-		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*p++ : utf8_next(&p, end);
+		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*p++
+						       : utf8_next(&p, end);
 		enum unit_class class = class_of(cp);
 		if (class == U_LOWER || class == U_UPPER) {
 			if (n > 16)

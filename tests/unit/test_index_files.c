@@ -43,14 +43,16 @@ static struct index *open_index(bool wants_rebuild)
 
 static void put(struct index *ix, int64_t row, const char *text)
 {
-	struct doc d = {.id = DOC_ID(DOC_MEMORY, row), .body = str_of(text)};
+	struct doc d = { .id = DOC_ID(DOC_MEMORY, row), .body = str_of(text) };
 	assert_int_equal(index_put(ix, &d, 1, NULL), 0);
 }
 
 static uint64_t found(struct index *ix, const char *text)
 {
-	AUTO(arena_done) struct arena a = {0};
-	struct search s = {.query = query_parse(&a, an, str_of(text), NULL), .limit = 10, .wants_total = true};
+	AUTO(arena_done) struct arena a = { 0 };
+	struct search s = {
+		.query = query_parse(&a, an, str_of(text), NULL), .limit = 10, .wants_total = true
+	};
 	struct search_result r;
 	assert_int_equal(index_search(ix, &a, &s, &r, NULL), 0);
 	return r.match == MATCH_SPELLING ? 0 : r.total;
@@ -60,7 +62,8 @@ static void fill(struct index *ix)
 {
 	char text[100];
 	for (int i = 0; i < 40; i++) {
-		snprintf(text, sizeof(text), "marmalade zed%c%c alpha%d beta", 'a' + i / 10, 'a' + i % 10, i % 7);
+		snprintf(text, sizeof(text), "marmalade zed%c%c alpha%d beta", 'a' + i / 10,
+			'a' + i % 10, i % 7);
 		put(ix, i + 1, text);
 		if (i % 15 == 14)
 			assert_int_equal(index_flush(ix, false, NULL), 0);
@@ -124,7 +127,7 @@ static void replaced_documents_are_found_by_their_new_words_only(void **state)
 
 static void damage_once(const char *path, uint32_t seed)
 {
-	AUTO(buf_done) struct buf b = {0};
+	AUTO(buf_done) struct buf b = { 0 };
 	assert_int_equal(file_read(path, 1 << 24, &b, NULL), 0);
 	switch (seed % 3) {
 	case 0:
@@ -147,7 +150,7 @@ static void any_damage_leads_to_an_empty_index_that_asks_to_be_filled(void **sta
 {
 	uint32_t seed = 12345;
 	for (int round = 0; round < 60; round++) {
-		AUTO(arena_done) struct arena a = {0};
+		AUTO(arena_done) struct arena a = { 0 };
 		char **names;
 		size_t n;
 		start_over();
@@ -169,7 +172,7 @@ static void any_damage_leads_to_an_empty_index_that_asks_to_be_filled(void **sta
 
 static void files_that_an_interrupted_flush_left_are_removed(void **state)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	start_over();
 	const char *stray = path_join(&a, dir, "segment-999999");
 	assert_int_equal(file_write(stray, "half", 4, 0600, NULL), 0);
@@ -181,13 +184,13 @@ static void files_that_an_interrupted_flush_left_are_removed(void **state)
 
 static bool files_hold(const char *word)
 {
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	char **names;
 	size_t n;
 	bool holds = false;
 	assert_int_equal(file_list(&a, dir, &names, &n, NULL), 0);
 	for (size_t i = 0; i < n; i++) {
-		AUTO(buf_done) struct buf b = {0};
+		AUTO(buf_done) struct buf b = { 0 };
 		assert_int_equal(file_read(path_join(&a, dir, names[i]), 1 << 24, &b, NULL), 0);
 		holds |= memmem(b.data, b.len, word, strlen(word)) != NULL;
 	}

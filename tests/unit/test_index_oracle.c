@@ -1,4 +1,7 @@
-/* The index against a brute-force twin that knows nothing of segments: same documents, same scores, whatever was put, removed, flushed and merged in whatever order. */
+/*
+ * The index against a brute-force twin that knows nothing of segments: same documents, same scores,
+ * whatever was put, removed, flushed and merged in whatever order.
+ */
 
 #include <math.h>
 #include <setjmp.h>
@@ -59,12 +62,13 @@ static uint32_t rnd(uint32_t n)
 static void add_entry(struct twin_doc *d, const char *stem, const char *word, int64_t position)
 {
 	size_t i = 0;
-	while (i < d->nentries && (strcmp(d->entries[i].stem, stem) || strcmp(d->entries[i].word, word)))
+	while (i < d->nentries &&
+		(strcmp(d->entries[i].stem, stem) || strcmp(d->entries[i].word, word)))
 		i++;
 	assert_true(i < ENTRIES_MAX);
 	struct entry *e = &d->entries[i];
 	if (i == d->nentries) {
-		*e = (struct entry){0};
+		*e = (struct entry){ 0 };
 		strcpy(e->stem, stem);
 		strcpy(e->word, word);
 		d->nentries++;
@@ -82,7 +86,8 @@ static void finish_word(struct twin_doc *d)
 		return;
 	d->has_word = false;
 	bool is_stop = term_is_stop_word(d->word, strlen(d->word));
-	add_entry(d, d->stem[0] ? d->stem : d->word, d->word, is_stop ? -1 : (int64_t)d->base + d->position);
+	add_entry(d, d->stem[0] ? d->stem : d->word, d->word,
+		is_stop ? -1 : (int64_t)d->base + d->position);
 	if (!is_stop) {
 		d->words++;
 		d->last = MAX(d->last, d->base + d->position);
@@ -113,14 +118,16 @@ static void take(void *ctx, const struct term *t)
 
 static void twin_put(const struct doc *doc)
 {
-	struct twin_doc *d = &twins[(unsigned)DOC_CLASS(doc->id) * DOCS_MAX + (unsigned)DOC_ROW(doc->id)];
-	const struct str fields[] = {doc->title, doc->body, doc->rest};
-	*d = (struct twin_doc){.is_alive = true, .columns = doc->columns};
+	struct twin_doc *d =
+		&twins[(unsigned)DOC_CLASS(doc->id) * DOCS_MAX + (unsigned)DOC_ROW(doc->id)];
+	const struct str fields[] = { doc->title, doc->body, doc->rest };
+	*d = (struct twin_doc){ .is_alive = true, .columns = doc->columns };
 	for (int f = 0; f < FIELD_COUNT; f++) {
 		if (fields[f].n == 0)
 			continue;
 		d->field = (enum field)f;
-		analyser_run_as(an, fields[f], text_language(doc->body.n ? doc->body : doc->title), take, d);
+		analyser_run_as(an, fields[f], text_language(doc->body.n ? doc->body : doc->title),
+			take, d);
 		finish_word(d);
 		if (d->last + POSITION_GAP > d->base)
 			d->base = d->last + POSITION_GAP;
@@ -134,9 +141,13 @@ static bool is_alive(int i)
 
 static double code_weight(const struct entry *e)
 {
-	bool is_stop = e->word[0] != WHOLE_MARK && term_is_stop_word(e->word, strlen(e->word)); /* only their presence counts */
-	const struct code_info *c = &code_table()[is_stop ? 0 : code_of(e->by_field[0], e->by_field[1], e->by_field[2])];
-	return c->title * index_weights.title + c->body * index_weights.body + c->rest * index_weights.rest;
+	bool is_stop = e->word[0] != WHOLE_MARK &&
+		       term_is_stop_word(e->word, strlen(e->word)); /* only their presence counts */
+	const struct code_info *c =
+		&code_table()[is_stop ? 0
+				      : code_of(e->by_field[0], e->by_field[1], e->by_field[2])];
+	return c->title * index_weights.title + c->body * index_weights.body +
+	       c->rest * index_weights.rest;
 }
 
 /* 0: no match, 1: another form, 2: the word itself. */
@@ -150,7 +161,8 @@ static int entry_matches(const struct entry *e, const struct query_word *w)
 	return 0;
 }
 
-static double group_tf(const struct twin_doc *d, const struct query_word *w, bool *ret_exact, uint32_t *positions, size_t *ret_n)
+static double group_tf(const struct twin_doc *d, const struct query_word *w, bool *ret_exact,
+	uint32_t *positions, size_t *ret_n)
 {
 	double tf = 0;
 	*ret_exact = false;
@@ -173,13 +185,15 @@ static int near_count(const uint32_t *a, size_t na, const uint32_t *b, size_t nb
 	for (size_t i = 0; i < na; i++) {
 		bool is_near = false;
 		for (size_t k = 0; k < nb; k++)
-			is_near |= (uint32_t)abs((int)a[i] - (int)b[k]) <= index_weights.pair_window;
+			is_near |=
+				(uint32_t)abs((int)a[i] - (int)b[k]) <= index_weights.pair_window;
 		n += is_near;
 	}
 	return n;
 }
 
-static bool has_phrase(const struct twin_doc *d, const struct query *q, const struct query_phrase *p)
+static bool has_phrase(
+	const struct twin_doc *d, const struct query *q, const struct query_phrase *p)
 {
 	for (uint32_t start = 0; start < 400; start++) {
 		bool ok = true, has_positions = false;
@@ -187,12 +201,14 @@ static bool has_phrase(const struct twin_doc *d, const struct query *q, const st
 			const struct query_word *w = &q->words[q->phrase_words[i].word];
 			bool is_here = false;
 			for (size_t e = 0; e < d->nentries; e++) {
-				if (d->entries[e].word[0] == WHOLE_MARK || entry_matches(&d->entries[e], w) != 2)
+				if (d->entries[e].word[0] == WHOLE_MARK ||
+					entry_matches(&d->entries[e], w) != 2)
 					continue;
 				is_here |= w->is_stop;
 				has_positions |= !w->is_stop;
 				for (unsigned k = 0; k < d->entries[e].npositions; k++)
-					is_here |= d->entries[e].positions[k] == start + q->phrase_words[i].offset;
+					is_here |= d->entries[e].positions[k] ==
+						   start + q->phrase_words[i].offset;
 			}
 			ok &= is_here;
 		}
@@ -209,20 +225,23 @@ static bool passes(const struct twin_doc *d, int class, const struct search *s)
 	if (f->classes && !(f->classes >> class & 1))
 		return false;
 	if (class == DOC_MEMORY) {
-		if (!((f->statuses ? f->statuses : 1u) >> c->status & 1) || (f->memory_kinds && !(f->memory_kinds >> c->kind & 1)) ||
+		if (!((f->statuses ? f->statuses : 1u) >> c->status & 1) ||
+			(f->memory_kinds && !(f->memory_kinds >> c->kind & 1)) ||
 			(f->types && !(f->types >> c->type & 1)))
 			return false;
 	} else if (f->types || (f->memory_kinds && !f->event_kinds) ||
-		(f->event_kinds && (class != DOC_EVENT || !(f->event_kinds >> c->kind & 1)))) {
+		   (f->event_kinds && (class != DOC_EVENT || !(f->event_kinds >> c->kind & 1)))) {
 		return false;
 	}
 	if ((f->project && c->project != f->project) || (f->session && c->session != f->session) ||
-		(f->branch && c->branch != f->branch) || (f->agents && !(f->agents >> c->agent & 1)))
+		(f->branch && c->branch != f->branch) ||
+		(f->agents && !(f->agents >> c->agent & 1)))
 		return false;
 	if ((f->after && c->at < f->after) || (f->before && c->at >= f->before))
 		return false;
 	for (size_t i = 0; i < s->query->nphrases; i++)
-		if (has_phrase(d, s->query, &s->query->phrases[i]) == s->query->phrases[i].is_excluded)
+		if (has_phrase(d, s->query, &s->query->phrases[i]) ==
+			s->query->phrases[i].is_excluded)
 			return false;
 	return true;
 }
@@ -244,7 +263,7 @@ struct twin_run {
 	const struct query_word *words[GROUPS];
 	size_t ngroups, npairs;
 	int pairs[PAIRS][2];
-	double *tf;     /* [doc][group], then [doc][pair] */
+	double *tf; /* [doc][group], then [doc][pair] */
 	bool *exact;
 	double session_score[SESSIONS + 1];
 };
@@ -264,6 +283,38 @@ static double doc_length(const struct twin_doc *d)
 	return length_of(length_code(d->words));
 }
 
+/* Pairs that the fewest documents can hold first, as long as the reads allow. */
+static void twin_keep_affordable(struct twin_run *r, const struct query *q)
+{
+	unsigned both[PAIRS] = { 0 }, reads = 0;
+	size_t n = 0;
+	for (size_t p = 0; p < r->npairs; p++)
+		for (int d = 0; d < 3 * DOCS_MAX; d++) {
+			uint32_t positions[ENTRIES_MAX * PLACES_MAX];
+			size_t unused;
+			bool is_exact;
+			both[p] += is_alive(d) &&
+				   group_tf(&twins[d], r->words[r->pairs[p][0]], &is_exact,
+					   positions, &unused) > 0 &&
+				   group_tf(&twins[d], r->words[r->pairs[p][1]], &is_exact,
+					   positions, &unused) > 0;
+		}
+	for (size_t i = 1; i < r->npairs;
+		i++) /* stable, as pairs are in the order of their words */
+		for (size_t k = i; k > 0 && both[k - 1] > both[k]; k--) {
+			unsigned t = both[k];
+			int a = r->pairs[k][0], b = r->pairs[k][1];
+			both[k] = both[k - 1];
+			both[k - 1] = t;
+			memcpy(r->pairs[k], r->pairs[k - 1], sizeof(r->pairs[k]));
+			r->pairs[k - 1][0] = a;
+			r->pairs[k - 1][1] = b;
+		}
+	while (n < r->npairs && reads + both[n] <= index_weights.pair_reads)
+		reads += both[n++];
+	r->npairs = n;
+}
+
 static void twin_prepare(struct twin_run *r, const struct query *q)
 {
 	for (size_t i = 0; i < q->nwords; i++)
@@ -274,32 +325,36 @@ static void twin_prepare(struct twin_run *r, const struct query *q)
 			unsigned apart = 0;
 			for (size_t g = a; g < b; g++)
 				apart += !r->words[g]->is_whole;
-			if (apart <= index_weights.pair_apart && !r->words[a]->is_whole && !r->words[b]->is_whole) {
+			if (apart <= index_weights.pair_apart && !r->words[a]->is_whole &&
+				!r->words[b]->is_whole) {
 				r->pairs[r->npairs][0] = (int)a;
 				r->pairs[r->npairs++][1] = (int)b;
 			}
 		}
+	twin_keep_affordable(r, q);
 	size_t width = r->ngroups + r->npairs;
 	r->tf = mem_alloc((3 * DOCS_MAX * width + 1) * sizeof(*r->tf));
 	r->exact = mem_alloc(3 * DOCS_MAX * width + 1);
 	for (int d = 0; d < 3 * DOCS_MAX; d++) {
-		uint32_t positions[GROUPS][ENTRIES_MAX];
+		uint32_t positions[GROUPS][ENTRIES_MAX * 8];
 		size_t n[GROUPS];
 		if (!is_alive(d))
 			continue;
 		for (size_t g = 0; g < r->ngroups; g++)
-			r->tf[(size_t)d * width + g] = group_tf(&twins[d], r->words[g], &r->exact[(size_t)d * width + g], positions[g], &n[g]);
+			r->tf[(size_t)d * width + g] = group_tf(&twins[d], r->words[g],
+				&r->exact[(size_t)d * width + g], positions[g], &n[g]);
 		for (size_t p = 0; p < r->npairs; p++)
-			r->tf[(size_t)d * width + r->ngroups + p] = near_count(positions[r->pairs[p][0]], n[r->pairs[p][0]],
-				positions[r->pairs[p][1]], n[r->pairs[p][1]]);
+			r->tf[(size_t)d * width + r->ngroups + p] =
+				near_count(positions[r->pairs[p][0]], n[r->pairs[p][0]],
+					positions[r->pairs[p][1]], n[r->pairs[p][1]]);
 	}
 }
 
 static void twin_sessions(struct twin_run *r)
 {
 	size_t width = r->ngroups + r->npairs;
-	double words[SESSIONS + 1] = {0}, total = 0, sessions = 0;
-	bool is_there[SESSIONS + 1] = {0};
+	double words[SESSIONS + 1] = { 0 }, total = 0, sessions = 0;
+	bool is_there[SESSIONS + 1] = { 0 };
 	for (int d = 0; d < 3 * DOCS_MAX; d++)
 		if (is_alive(d) && counts_for_session(&twins[d])) {
 			words[twins[d].columns.session] += doc_length(&twins[d]);
@@ -309,15 +364,17 @@ static void twin_sessions(struct twin_run *r)
 	for (int s = 0; s <= SESSIONS; s++)
 		sessions += is_there[s];
 	for (size_t t = 0; t < width; t++) {
-		double tf[SESSIONS + 1] = {0}, df = 0;
+		double tf[SESSIONS + 1] = { 0 }, df = 0;
 		for (int d = 0; d < 3 * DOCS_MAX; d++)
 			if (is_alive(d) && counts_for_session(&twins[d]))
 				tf[twins[d].columns.session] += r->tf[(size_t)d * width + t];
 		for (int s = 1; s <= SESSIONS; s++)
 			df += tf[s] > 0;
 		for (int s = 1; s <= SESSIONS; s++)
-			r->session_score[s] += (t < r->ngroups ? 1 : index_weights.session_pair) *
-				bm25(idf(sessions, df), tf[s], index_weights.session_k1, index_weights.session_b, words[s],
+			r->session_score[s] +=
+				(t < r->ngroups ? 1 : index_weights.session_pair) *
+				bm25(idf(sessions, df), tf[s], index_weights.session_k1,
+					index_weights.session_b, words[s],
 					sessions ? total / sessions : 1);
 	}
 }
@@ -333,9 +390,11 @@ static int compare_hits(const void *x, const void *y)
 static double prior_share(const struct twin_doc *d, int class, int64_t now)
 {
 	const struct weights *w = &index_weights;
-	double share = (d->columns.flags & DOC_PINNED ? w->pinned : 0) + (d->columns.flags & DOC_META ? w->meta : 0);
+	double share = (d->columns.flags & DOC_PINNED ? w->pinned : 0) +
+		       (d->columns.flags & DOC_META ? w->meta : 0);
 	if (now)
-		share += w->recency * pow(2, -MAX(0.0, (double)(now - d->columns.at)) / 86400000.0 / w->recency_days);
+		share += w->recency * pow(2, -MAX(0.0, (double)(now - d->columns.at)) / 86400000.0 /
+						      w->recency_days);
 	if (class == DOC_MEMORY)
 		share += w->kinds[d->columns.kind] + w->confidence * d->columns.confidence / 255.0;
 	return share;
@@ -343,8 +402,8 @@ static double prior_share(const struct twin_doc *d, int class, int64_t now)
 
 static size_t twin_search(const struct search *s, struct twin_hit *hits, enum match_rung *ret_match)
 {
-	struct twin_run r = {0};
-	double n = 0, class_n[3] = {0}, class_words[3] = {0}, df[GROUPS + PAIRS] = {0};
+	struct twin_run r = { 0 };
+	double n = 0, class_n[3] = { 0 }, class_words[3] = { 0 }, df[GROUPS + PAIRS] = { 0 };
 	size_t nhits = 0;
 	twin_prepare(&r, s->query);
 	size_t width = r.ngroups + r.npairs;
@@ -367,7 +426,8 @@ static size_t twin_search(const struct search *s, struct twin_hit *hits, enum ma
 			continue;
 		for (size_t t = 0; t < width; t++) {
 			double tf = r.tf[(size_t)d * width + t];
-			double x = bm25(idf(n, df[t]), tf, w->k1, w->b, doc_length(&twins[d]), class_n[class] ? class_words[class] / class_n[class] : 1);
+			double x = bm25(idf(n, df[t]), tf, w->k1, w->b, doc_length(&twins[d]),
+				class_n[class] ? class_words[class] / class_n[class] : 1);
 			*(t < r.ngroups ? &own : &pairs) += t < r.ngroups ? x : w->pair * x;
 			if (t >= r.ngroups)
 				continue;
@@ -377,15 +437,19 @@ static size_t twin_search(const struct search *s, struct twin_hit *hits, enum ma
 		}
 		if (!has_any || !passes(&twins[d], class, s))
 			continue;
-		enum match_rung rung = r.ngroups == 0 || has_exact ? MATCH_EXACT : has_all ? MATCH_STEM : MATCH_NEAREST;
-		*ret_match = *ret_match == MATCH_NONE ? rung : MIN(*ret_match, rung);
 		bool in_session = counts_for_session(&twins[d]);
 		if (s->by_session && !in_session)
 			continue;
+		enum match_rung rung = r.ngroups == 0 || has_exact ? MATCH_EXACT
+				       : has_all                   ? MATCH_STEM
+								   : MATCH_NEAREST;
+		*ret_match = *ret_match == MATCH_NONE ? rung : MIN(*ret_match, rung);
 		double session = in_session ? r.session_score[twins[d].columns.session] : 0;
-		double base = s->by_session ? w->best * own + session : own + pairs + w->session * session;
-		struct twin_hit h = {DOC_ID(class, d % DOCS_MAX), base * (1 + prior_share(&twins[d], class, s->now)),
-			(double)twins[d].columns.at, twins[d].columns.session};
+		double base = s->by_session ? w->best * own + session
+					    : own + pairs + w->session * session;
+		struct twin_hit h = { DOC_ID(class, d % DOCS_MAX),
+			base * (1 + prior_share(&twins[d], class, s->now)),
+			(double)twins[d].columns.at, twins[d].columns.session };
 		if (r.ngroups == 0)
 			h.score = h.at;
 		hits[nhits++] = h;
@@ -393,7 +457,7 @@ static size_t twin_search(const struct search *s, struct twin_hit *hits, enum ma
 	qsort(hits, nhits, sizeof(*hits), compare_hits);
 	if (s->by_session) {
 		size_t kept = 0;
-		bool seen[SESSIONS + 1] = {0};
+		bool seen[SESSIONS + 1] = { 0 };
 		for (size_t i = 0; i < nhits; i++)
 			if (!seen[hits[i].session]) {
 				seen[hits[i].session] = true;
@@ -407,10 +471,56 @@ static size_t twin_search(const struct search *s, struct twin_hit *hits, enum ma
 }
 
 static const char *const vocabulary[] = {
-	"parser", "parse", "parsing", "test", "tests", "cache", "caching", "token", "tokens", "the", "of", "and", "getUserName",
-	"user_name", "src/lex/item.c", "item.c", "connexion", "erreur", "la", "les", "une", "migration", "migrations", "数据库", "C++",
-	"utf8", "flaky", "fix", "fixed", "rotate", "rotation", "1.2.3", "session", "sessions", "index", "store", "queue", "worker", "retry",
-	"timeout", "socket", "daemon", "hook", "spool", "utilisée", "utilise", "étude", "build", "is", "when",
+	"parser",
+	"parse",
+	"parsing",
+	"test",
+	"tests",
+	"cache",
+	"caching",
+	"token",
+	"tokens",
+	"the",
+	"of",
+	"and",
+	"getUserName",
+	"user_name",
+	"src/lex/item.c",
+	"item.c",
+	"connexion",
+	"erreur",
+	"la",
+	"les",
+	"une",
+	"migration",
+	"migrations",
+	"数据库",
+	"C++",
+	"utf8",
+	"flaky",
+	"fix",
+	"fixed",
+	"rotate",
+	"rotation",
+	"1.2.3",
+	"session",
+	"sessions",
+	"index",
+	"store",
+	"queue",
+	"worker",
+	"retry",
+	"timeout",
+	"socket",
+	"daemon",
+	"hook",
+	"spool",
+	"utilisée",
+	"utilise",
+	"étude",
+	"build",
+	"is",
+	"when",
 };
 
 static void make_text(char *out, size_t words)
@@ -434,12 +544,21 @@ static void put_some(struct index *ix, size_t n)
 		make_text(texts[i][2], rnd(5));
 		docs[i] = (struct doc){
 			.id = DOC_ID(class, 1 + rnd(DOCS_MAX - 1)),
-			.columns = {.at = 1 + (int64_t)rnd(100) * 86400000, .project = rnd(4), .session = rnd(SESSIONS + 1),
-				.kind = (uint8_t)(class == DOC_MEMORY ? rnd(MEMORY_KIND_COUNT) : rnd(EVENT_KIND_COUNT)),
-				.type = (uint8_t)rnd(MEMORY_TYPE_COUNT), .status = rnd(5) ? 0 : (uint8_t)rnd(MEMORY_STATUS_COUNT),
-				.origin = (uint8_t)rnd(4), .agent = (uint8_t)rnd(3), .confidence = (uint8_t)rnd(256),
-				.flags = (uint8_t)(rnd(6) ? 0 : 1 + rnd(3)), .branch = rnd(3) ? 0 : 0x80000000u + rnd(2)},
-			.title = str_of(texts[i][0]), .body = str_of(texts[i][1]), .rest = str_of(texts[i][2]),
+			.columns = { .at = 1 + (int64_t)rnd(100) * 86400000,
+				.project = rnd(4),
+				.session = rnd(SESSIONS + 1),
+				.kind = (uint8_t)(class == DOC_MEMORY ? rnd(MEMORY_KIND_COUNT)
+								      : rnd(EVENT_KIND_COUNT)),
+				.type = (uint8_t)rnd(MEMORY_TYPE_COUNT),
+				.status = rnd(5) ? 0 : (uint8_t)rnd(MEMORY_STATUS_COUNT),
+				.origin = (uint8_t)rnd(4),
+				.agent = (uint8_t)rnd(3),
+				.confidence = (uint8_t)rnd(256),
+				.flags = (uint8_t)(rnd(6) ? 0 : 1 + rnd(3)),
+				.branch = rnd(3) ? 0 : 0x80000000u + rnd(2) },
+			.title = str_of(texts[i][0]),
+			.body = str_of(texts[i][1]),
+			.rest = str_of(texts[i][2]),
 		};
 	}
 	struct err err;
@@ -461,7 +580,8 @@ static void remove_some(struct index *ix, size_t n)
 
 static void make_query(char *out)
 {
-	static const char *const extra[] = {"\"parser test\" ", "-cache ", "\"the cache\" ", "file:item.c ", "-\"flaky test\" ", "\"index store\" ", "\"is the\" "};
+	static const char *const extra[] = { "\"parser test\" ", "-cache ", "\"the cache\" ",
+		"file:item.c ", "-\"flaky test\" ", "\"index store\" ", "\"is the\" " };
 	make_text(out, rnd(8));
 	if (rnd(3) == 0)
 		strcat(out, extra[rnd(ARRAY_LEN(extra))]);
@@ -469,7 +589,7 @@ static void make_query(char *out)
 
 static void make_filter(struct search_filter *f)
 {
-	*f = (struct search_filter){0};
+	*f = (struct search_filter){ 0 };
 	if (rnd(2))
 		return;
 	f->classes = rnd(3) ? 0 : rnd(8);
@@ -486,21 +606,26 @@ static void make_filter(struct search_filter *f)
 }
 
 /* Order among scores that differ by rounding only is free. */
-static void compare(const struct search_result *r, const struct search *s, const struct twin_hit *hits, size_t n, const char *text)
+static void compare(const struct search_result *r, const struct search *s,
+	const struct twin_hit *hits, size_t n, const char *text)
 {
 	size_t expected = n > s->offset ? MIN(s->limit, n - s->offset) : 0;
 	if (r->n != expected || (r->total_is_exact ? r->total != n : r->total > n))
-		fail_msg("%zu hits of %llu for '%s', should be %zu of %zu", r->n, (unsigned long long)r->total, text, expected, n);
+		fail_msg("%zu hits of %llu for '%s', should be %zu of %zu", r->n,
+			(unsigned long long)r->total, text, expected, n);
 	for (size_t i = 0; i < r->n; i++) {
 		const struct twin_hit *want = &hits[s->offset + i];
 		bool is_newest = query_is_empty(s->query);
 		double score = is_newest ? (double)r->hits[i].columns.at : r->hits[i].score;
 		if (fabs(score - want->score) > 1e-4 * MAX(1.0, fabs(want->score)))
-			fail_msg("hit %zu for '%s' has score %f (own %f, session %f, pairs %f, prior %f), should have %f", i, text,
-				score, r->hits[i].own, r->hits[i].session, r->hits[i].pairs, r->hits[i].prior, want->score);
+			fail_msg("hit %zu for '%s' has score %f (own %f, session %f, pairs %f, "
+				 "prior %f), should have %f",
+				i, text, score, r->hits[i].own, r->hits[i].session,
+				r->hits[i].pairs, r->hits[i].prior, want->score);
 		bool is_there = r->hits[i].id == want->id;
 		for (size_t k = 0; k < n && !is_there; k++)
-			is_there = hits[k].id == r->hits[i].id && fabs(hits[k].score - score) <= 1e-4 * MAX(1.0, fabs(score));
+			is_there = hits[k].id == r->hits[i].id &&
+				   fabs(hits[k].score - score) <= 1e-4 * MAX(1.0, fabs(score));
 		assert_true(is_there);
 	}
 }
@@ -509,12 +634,16 @@ static void check_query(struct index *ix)
 {
 	static struct twin_hit hits[3 * DOCS_MAX];
 	char text[1000];
-	AUTO(arena_done) struct arena a = {0};
+	AUTO(arena_done) struct arena a = { 0 };
 	struct search_result r;
 	enum match_rung match;
 	make_query(text);
-	struct search s = {.query = query_parse(&a, an, str_of(text), NULL), .limit = rnd(4) ? 10 : rnd(HITS_MAX),
-		.offset = rnd(4) ? 0 : rnd(30), .wants_total = rnd(2), .by_session = rnd(4) == 0, .now = rnd(2) ? 0 : (int64_t)100 * 86400000};
+	struct search s = { .query = query_parse(&a, an, str_of(text), NULL),
+		.limit = rnd(4) ? 10 : rnd(HITS_MAX),
+		.offset = rnd(4) ? 0 : rnd(30),
+		.wants_total = rnd(2),
+		.by_session = rnd(4) == 0,
+		.now = rnd(2) ? 0 : (int64_t)100 * 86400000 };
 	make_filter(&s.filter);
 	assert_int_equal(index_search(ix, &a, &s, &r, NULL), 0);
 	if (r.match == MATCH_SPELLING)
@@ -546,9 +675,16 @@ static void run(uint32_t first_seed, const char *dir)
 	assert_true(needs_rebuild);
 	for (int step = 0; step < 60; step++) {
 		switch (rnd(8)) {
-		case 0: assert_int_equal(index_flush(ix, false, &err), 0); break;
-		case 1: remove_some(ix, 1 + rnd(20)); break;
-		case 2: if (rnd(3) == 0) assert_int_equal(index_flush(ix, true, &err), 0); break;
+		case 0:
+			assert_int_equal(index_flush(ix, false, &err), 0);
+			break;
+		case 1:
+			remove_some(ix, 1 + rnd(20));
+			break;
+		case 2:
+			if (rnd(3) == 0)
+				assert_int_equal(index_flush(ix, true, &err), 0);
+			break;
 		case 3:
 			index_set_seq(ix, (uint64_t)step + 1);
 			assert_int_equal(index_flush(ix, false, &err), 0);
@@ -557,7 +693,9 @@ static void run(uint32_t first_seed, const char *dir)
 			assert_false(needs_rebuild);
 			assert_int_equal(index_seq(ix), step + 1);
 			break;
-		default: put_some(ix, 1 + rnd(rnd(3) ? 3 : 40)); break;
+		default:
+			put_some(ix, 1 + rnd(rnd(3) ? 3 : 40));
+			break;
 		}
 		check_stats(ix);
 		for (int i = 0; i < 6; i++)
@@ -582,6 +720,6 @@ static void index_and_brute_force_agree(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(index_and_brute_force_agree)};
+	const struct CMUnitTest tests[] = { cmocka_unit_test(index_and_brute_force_agree) };
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -24,12 +24,35 @@ static const struct {
 	const char *title, *body, *rest;
 	struct doc_columns columns;
 } docs[] = {
-	[1] = {"Fixed the flaky parser test", "A timer raced with the reader.", "src/parser/lex.c", {.at = 1000, .project = 1, .session = 1, .kind = KIND_OBSERVATION, .type = TYPE_BUGFIX}},
-	[2] = {"Parsers were rewritten", "Connections stay open now, getUserName is gone.", "", {.at = 2000, .project = 1, .session = 1, .kind = KIND_SUMMARY}},
-	[3] = {"Migration", "数据库迁移 is done, the state of the art.", "", {.at = 3000, .project = 2, .session = 2, .kind = KIND_NOTE, .status = MEMORY_PENDING}},
-	[4] = {"La connexion tombe", "La session est utilisée au bout d'une heure et les erreurs sont dans le journal.", "", {.at = 4000, .project = 2, .session = 2, .kind = KIND_FACT}},
-	[5] = {"Parser notes", "The test of the parser is slow.", "docs/parser.md", {.at = 5000, .project = 1, .session = 3, .kind = KIND_NOTE, .flags = DOC_PINNED}},
-	[6] = {"user name lookup", "Asked for the name of a user.", "", {.at = 6000, .project = 3, .session = 3, .kind = KIND_NOTE, .agent = AGENT_CODEX}},
+	[1] = { "Fixed the flaky parser test", "A timer raced with the reader.", "src/parser/lex.c",
+		{ .at = 1000,
+			.project = 1,
+			.session = 1,
+			.kind = KIND_OBSERVATION,
+			.type = TYPE_BUGFIX } },
+	[2] = { "Parsers were rewritten", "Connections stay open now, getUserName is gone.", "",
+		{ .at = 2000, .project = 1, .session = 1, .kind = KIND_SUMMARY } },
+	[3] = { "Migration", "数据库迁移 is done, the state of the art.", "",
+		{ .at = 3000,
+			.project = 2,
+			.session = 2,
+			.kind = KIND_NOTE,
+			.status = MEMORY_PENDING } },
+	[4] = { "La connexion tombe",
+		"La session est utilisée au bout d'une heure et les erreurs sont dans le journal.",
+		"", { .at = 4000, .project = 2, .session = 2, .kind = KIND_FACT } },
+	[5] = { "Parser notes", "The test of the parser is slow.", "docs/parser.md",
+		{ .at = 5000,
+			.project = 1,
+			.session = 3,
+			.kind = KIND_NOTE,
+			.flags = DOC_PINNED } },
+	[6] = { "user name lookup", "Asked for the name of a user.", "",
+		{ .at = 6000,
+			.project = 3,
+			.session = 3,
+			.kind = KIND_NOTE,
+			.agent = AGENT_CODEX } },
 };
 
 static int setup(void **state)
@@ -39,8 +62,11 @@ static int setup(void **state)
 	if (!mkdtemp(dir) || index_open(dir, &ix, &needs_rebuild, NULL) != 0)
 		return -1;
 	for (size_t i = 1; i < ARRAY_LEN(docs); i++) {
-		struct doc d = {.id = DOC_ID(DOC_MEMORY, i), .columns = docs[i].columns, .title = str_of(docs[i].title),
-			.body = str_of(docs[i].body), .rest = str_of(docs[i].rest)};
+		struct doc d = { .id = DOC_ID(DOC_MEMORY, i),
+			.columns = docs[i].columns,
+			.title = str_of(docs[i].title),
+			.body = str_of(docs[i].body),
+			.rest = str_of(docs[i].rest) };
 		if (index_put(ix, &d, 1, NULL) != 0)
 			return -1;
 	}
@@ -69,7 +95,7 @@ static struct search_result ask_with(const char *text, struct search s)
 /* Row ids of the hits, best first, as text. */
 static const char *ask(const char *text)
 {
-	struct search_result r = ask_with(text, (struct search){0});
+	struct search_result r = ask_with(text, (struct search){ 0 });
 	char *out = arena_str(&a, "");
 	for (size_t i = 0; i < r.n; i++)
 		out = arena_printf(&a, "%s%s%d", out, i ? " " : "", (int)DOC_ROW(r.hits[i].id));
@@ -78,7 +104,7 @@ static const char *ask(const char *text)
 
 static enum match_rung rung(const char *text)
 {
-	return ask_with(text, (struct search){0}).match;
+	return ask_with(text, (struct search){ 0 }).match;
 }
 
 static void the_best_match_comes_first(void **state)
@@ -108,7 +134,7 @@ static void identifiers_are_found_in_any_spelling(void **state)
 
 static void chinese_is_found_by_a_part(void **state)
 {
-	struct search s = {.filter = {.statuses = 1u << MEMORY_PENDING}};
+	struct search s = { .filter = { .statuses = 1u << MEMORY_PENDING } };
 	assert_int_equal(ask_with("数据库", s).n, 1);
 	assert_int_equal(ask_with("迁移", s).n, 1);
 	assert_int_equal(ask_with("据移", s).n, 0);
@@ -145,7 +171,8 @@ static void a_file_filter_wants_its_name(void **state)
 static void filters_are_given_to_the_caller(void **state)
 {
 	struct query_filter f;
-	struct query *q = query_parse(&a, an, STR("type:bugfix Project:\"my app\" after:7d agent: http://x foo"), &f);
+	struct query *q = query_parse(
+		&a, an, STR("type:bugfix Project:\"my app\" after:7d agent: http://x foo"), &f);
 	assert_string_equal(f.type, "bugfix");
 	assert_string_equal(f.project, "my app");
 	assert_string_equal(f.after, "7d");
@@ -158,7 +185,8 @@ static void filters_are_given_to_the_caller(void **state)
 
 static void no_punctuation_is_an_error(void **state)
 {
-	static const char *const texts[] = {"\"", "-", "--", "\"\"", "a\"b", "file:", ":", "-\"", "((()", "AND OR NOT *", "\\", "\xff\xfe"};
+	static const char *const texts[] = { "\"", "-", "--", "\"\"", "a\"b", "file:", ":", "-\"",
+		"((()", "AND OR NOT *", "\\", "\xff\xfe" };
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		ask(texts[i]);
 }
@@ -171,19 +199,31 @@ static void function_words_count_only_when_alone(void **state)
 
 static void columns_filter(void **state)
 {
-	assert_int_equal(ask_with("parser", (struct search){.filter = {.project = 2}}).n, 0);
-	assert_int_equal(ask_with("parser", (struct search){.filter = {.memory_kinds = 1u << KIND_NOTE}}).n, 1);
-	assert_int_equal(ask_with("parser", (struct search){.filter = {.types = 1u << TYPE_BUGFIX}}).n, 1);
-	assert_int_equal(ask_with("parser", (struct search){.filter = {.after = 2000, .before = 5000}}).n, 1);
-	assert_int_equal(ask_with("user", (struct search){.filter = {.agents = 1u << AGENT_CODEX}}).n, 1);
-	assert_int_equal(ask_with("parser", (struct search){.filter = {.classes = 1u << DOC_EVENT}}).n, 0);
-	assert_int_equal(ask_with("migration", (struct search){0}).n, 0);
+	assert_int_equal(ask_with("parser", (struct search){ .filter = { .project = 2 } }).n, 0);
+	assert_int_equal(
+		ask_with("parser", (struct search){ .filter = { .memory_kinds = 1u << KIND_NOTE } })
+			.n,
+		1);
+	assert_int_equal(
+		ask_with("parser", (struct search){ .filter = { .types = 1u << TYPE_BUGFIX } }).n,
+		1);
+	assert_int_equal(
+		ask_with("parser", (struct search){ .filter = { .after = 2000, .before = 5000 } })
+			.n,
+		1);
+	assert_int_equal(
+		ask_with("user", (struct search){ .filter = { .agents = 1u << AGENT_CODEX } }).n,
+		1);
+	assert_int_equal(
+		ask_with("parser", (struct search){ .filter = { .classes = 1u << DOC_EVENT } }).n,
+		0);
+	assert_int_equal(ask_with("migration", (struct search){ 0 }).n, 0);
 }
 
 static void an_empty_question_gives_the_newest_first(void **state)
 {
 	assert_string_equal(ask(""), "6 5 4 2 1");
-	struct search_result r = ask_with("", (struct search){.offset = 1, .limit = 2});
+	struct search_result r = ask_with("", (struct search){ .offset = 1, .limit = 2 });
 	assert_int_equal(r.n, 2);
 	assert_int_equal(DOC_ROW(r.hits[0].id), 5);
 	assert_int_equal(r.total, 5);
@@ -191,7 +231,7 @@ static void an_empty_question_gives_the_newest_first(void **state)
 
 static void sessions_are_ranked_with_their_best_document(void **state)
 {
-	struct search_result r = ask_with("flaky parser", (struct search){.by_session = true});
+	struct search_result r = ask_with("flaky parser", (struct search){ .by_session = true });
 	assert_int_equal(r.n, 2);
 	assert_int_equal(r.total, 2);
 	assert_int_equal(r.hits[0].columns.session, 1);
@@ -217,7 +257,7 @@ static void a_misspelt_word_is_corrected_when_nothing_is_found(void **state)
 
 static void the_terms_looked_for_are_told(void **state)
 {
-	struct search_result r = ask_with("the connections -slow", (struct search){0});
+	struct search_result r = ask_with("the connections -slow", (struct search){ 0 });
 	assert_true(r.nterms >= 2);
 	assert_true(str_is(r.terms[0], "connections"));
 	for (size_t i = 0; i < r.nterms; i++)
@@ -226,7 +266,7 @@ static void the_terms_looked_for_are_told(void **state)
 
 static void the_parts_of_a_score_add_up(void **state)
 {
-	struct search_result r = ask_with("flaky parser test", (struct search){.now = 6000});
+	struct search_result r = ask_with("flaky parser test", (struct search){ .now = 6000 });
 	for (size_t i = 0; i < r.n; i++) {
 		const struct hit *h = &r.hits[i];
 		double sum = h->own + h->session + h->pairs + h->prior;
@@ -241,8 +281,8 @@ static void very_long_questions_are_cut(void **state)
 	for (size_t i = 0; i < sizeof(text); i++)
 		text[i] = i % 5 ? (char)('a' + i % 7 + i / 5 % 19) : ' ';
 	memcpy(text, "parser ", 7);
-	struct query *q = query_parse(&a, an, (struct str){text, sizeof(text)}, NULL);
-	struct search s = {.query = q, .limit = 10};
+	struct query *q = query_parse(&a, an, (struct str){ text, sizeof(text) }, NULL);
+	struct search s = { .query = q, .limit = 10 };
 	struct search_result r;
 	assert_int_equal(index_search(ix, &a, &s, &r, NULL), 0);
 	assert_true(r.n >= 3);

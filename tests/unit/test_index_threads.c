@@ -1,4 +1,7 @@
-/* Searches beside a writer that puts, removes, flushes, merges and purges. Run under the thread sanitizer too. */
+/*
+ * Searches beside a writer that puts, removes, flushes, merges and purges. Run under the thread
+ * sanitizer too.
+ */
 
 #include <pthread.h>
 #include <setjmp.h>
@@ -30,7 +33,10 @@ static void check(struct search_result *r, int forgotten_before)
 {
 	for (size_t i = 0; i < r->n; i++) {
 		int64_t row = DOC_ROW(r->hits[i].id);
-		/* Each document's project is its row: a hit whose columns are of another document is a torn read. */
+		/*
+		 * Each document's project is its row: a hit whose columns are of another document
+		 * is a torn read.
+		 */
 		if (r->hits[i].columns.project != (uint32_t)row || row <= forgotten_before)
 			atomic_fetch_add(&wrong, 1);
 		if (i && r->hits[i - 1].score < r->hits[i].score)
@@ -40,14 +46,17 @@ static void check(struct search_result *r, int forgotten_before)
 
 static void *read_on(void *arg)
 {
-	static const char *const questions[] = {"alpha beta", "gamma", "\"alpha beta\"", "", "delta -gamma", "alpha beta gamma delta epsilon"};
+	static const char *const questions[] = { "alpha beta", "gamma", "\"alpha beta\"", "",
+		"delta -gamma", "alpha beta gamma delta epsilon" };
 	struct analyser *an = analyser_new();
 	for (unsigned i = 0; !atomic_load(&is_over); i++) {
-		AUTO(arena_done) struct arena a = {0};
+		AUTO(arena_done) struct arena a = { 0 };
 		struct search_result r;
 		struct index_stats st;
-		struct search s = {.query = query_parse(&a, an, str_of(questions[i % ARRAY_LEN(questions)]), NULL), .limit = 50,
-			.by_session = i % 5 == 4};
+		struct search s = { .query = query_parse(&a, an,
+					    str_of(questions[i % ARRAY_LEN(questions)]), NULL),
+			.limit = 50,
+			.by_session = i % 5 == 4 };
 		int before = atomic_load(&forgotten);
 		if (index_search(ix, &a, &s, &r, NULL) == 0)
 			check(&r, before);
@@ -61,14 +70,17 @@ static void *read_on(void *arg)
 
 static void put_row(int row)
 {
-	static const char *const words[] = {"alpha", "beta", "gamma", "delta", "epsilon"};
+	static const char *const words[] = { "alpha", "beta", "gamma", "delta", "epsilon" };
 	char text[200] = "";
 	for (int i = 0; i < 12; i++) {
 		strcat(text, words[(row * 7 + i * i) % 5]);
 		strcat(text, " ");
 	}
-	struct doc d = {.id = DOC_ID(DOC_MEMORY, row), .columns = {.project = (uint32_t)row, .session = (uint32_t)(row % 9 + 1), .at = row},
-		.body = str_of(text)};
+	struct doc d = { .id = DOC_ID(DOC_MEMORY, row),
+		.columns = { .project = (uint32_t)row,
+			.session = (uint32_t)(row % 9 + 1),
+			.at = row },
+		.body = str_of(text) };
 	index_put(ix, &d, 1, NULL);
 }
 
@@ -118,7 +130,8 @@ static void searches_beside_a_writer_see_whole_snapshots_and_nothing_forgotten(v
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(searches_beside_a_writer_see_whole_snapshots_and_nothing_forgotten),
+		cmocka_unit_test(
+			searches_beside_a_writer_see_whole_snapshots_and_nothing_forgotten),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,8 +27,8 @@ static int teardown(void **state)
 
 static char *snippet(const char *text, const char *w1, const char *w2, size_t width)
 {
-	struct str terms[2] = {str_of(w1), str_of(w2)};
-	struct snippet_terms wanted = {terms, w2 ? 2 : w1 ? 1 : 0};
+	struct str terms[2] = { str_of(w1), str_of(w2) };
+	struct snippet_terms wanted = { terms, w2 ? 2 : w1 ? 1 : 0 };
 	return snippet_make(&a, an, str_of(text), &wanted, width);
 }
 
@@ -40,17 +40,21 @@ static void matched_words_are_marked(void **state)
 
 static void a_word_is_marked_by_its_stem(void **state)
 {
-	assert_string_equal(snippet("All connections dropped", "connect", NULL, 80), "All \2connections\3 dropped");
+	assert_string_equal(snippet("All connections dropped", "connect", NULL, 80),
+		"All \2connections\3 dropped");
 }
 
 static void an_identifier_is_marked_whole_when_it_was_asked_for(void **state)
 {
-	assert_string_equal(snippet("call getUserName() now", "getusername", NULL, 80), "call \2getUserName\3() now");
+	assert_string_equal(snippet("call getUserName() now", "getusername", NULL, 80),
+		"call \2getUserName\3() now");
 }
 
 static void markdown_signs_and_line_breaks_go(void **state)
 {
-	assert_string_equal(snippet("## Cause\n\n- **The `parser`** lost\n> a token\n---\n2 * 3 snake_case", "parser", NULL, 200),
+	assert_string_equal(
+		snippet("## Cause\n\n- **The `parser`** lost\n> a token\n---\n2 * 3 snake_case",
+			"parser", NULL, 200),
 		"Cause The \2parser\3 lost a token 2 3 snake_case");
 }
 
@@ -77,9 +81,14 @@ static void without_a_match_it_is_the_beginning(void **state)
 
 static void a_cut_never_splits_a_cluster(void **state)
 {
-	char *s = snippet("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", NULL, NULL, 2);
+	char *s = snippet(
+		"👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", NULL,
+		NULL, 2);
 	assert_string_equal(s, "👩‍👩‍👧‍👦👩‍👩‍👧‍👦…");
-	assert_int_equal(grapheme_cut(str_of("e\xcc\x81" "a"), 1), 3);
+	assert_int_equal(grapheme_cut(str_of("e\xcc\x81"
+					     "a"),
+				 1),
+		3);
 	assert_int_equal(grapheme_cut(str_of("abc"), 10), 3);
 }
 
@@ -118,10 +127,10 @@ static void any_bytes_are_survived(void **state)
 			seed = seed * 1664525 + 1013904223;
 			text[i] = (char)(seed >> 24);
 		}
-		struct str terms[] = {STR("a"), STR("b")};
-		struct snippet_terms wanted = {terms, 2};
-		assert_non_null(snippet_make(&a, an, (struct str){text, n}, &wanted, round % 50));
-		assert_non_null(text_one_line(&a, (struct str){text, n}, round % 50));
+		struct str terms[] = { STR("a"), STR("b") };
+		struct snippet_terms wanted = { terms, 2 };
+		assert_non_null(snippet_make(&a, an, (struct str){ text, n }, &wanted, round % 50));
+		assert_non_null(text_one_line(&a, (struct str){ text, n }, round % 50));
 		arena_reset(&a);
 	}
 }

@@ -27,13 +27,14 @@ static int teardown(void **state)
 
 static void print_term(void *ctx, const struct term *t)
 {
-	buf_printf(ctx, "%s%u%c%.*s", ((struct buf *)ctx)->len ? " " : "", t->position, "=~*+"[t->form], t->len, t->text);
+	buf_printf(ctx, "%s%u%c%.*s", ((struct buf *)ctx)->len ? " " : "", t->position,
+		"=~*+"[t->form], t -> len, t -> text);
 }
 
 /* Each term as position, form (= word, ~ stem, * whole, + part), text. */
 static void check(const char *text, const char *wanted)
 {
-	struct buf b = {0};
+	struct buf b = { 0 };
 	analyser_run(an, str_of(text), print_term, &b);
 	assert_string_equal(buf_cstr(&b), wanted);
 	buf_done(&b);
@@ -49,12 +50,14 @@ static void words_are_folded_and_stripped_of_their_marks(void **state)
 static void words_carry_the_stem_of_the_texts_language(void **state)
 {
 	check("fixing the tests", "0=fixing 0~fix 1=the 2=tests 2~test");
-	check("les connexions de la base", "0=les 0~le 1=connexions 1~connex 2=de 3=la 4=base 4~bas");
+	check("les connexions de la base",
+		"0=les 0~le 1=connexions 1~connex 2=de 3=la 4=base 4~bas");
 }
 
 static void an_accent_helps_its_stem(void **state)
 {
-	check("elle est utilisée dans le code", "0=elle 1=est 2=utilisee 2~utilis 3=dans 3~dan 4=le 5=code 5~cod");
+	check("elle est utilisée dans le code",
+		"0=elle 1=est 2=utilisee 2~utilis 3=dans 3~dan 4=le 5=code 5~cod");
 }
 
 static void identifiers_are_kept_whole_and_parted(void **state)
@@ -73,8 +76,8 @@ static void short_mixes_of_letters_and_digits_stay_together(void **state)
 
 static void paths_are_kept_whole_and_parted_and_their_names_too(void **state)
 {
-	check("src/parser/lex_item.c:214",
-		"0*src/parser/lex_item.c 0+src 1+parser 1~pars 2*lex_item.c 2*lex_item 2+lex 3+item 4+c 5=214");
+	check("src/parser/lex_item.c:214", "0*src/parser/lex_item.c 0+src 1+parser 1~pars "
+					   "2*lex_item.c 2*lex_item 2+lex 3+item 4+c 5=214");
 }
 
 static void numbers_with_dots_and_dashes_are_one_word(void **state)
@@ -105,7 +108,7 @@ static void long_words_stay_distinct(void **state)
 	one[199] = '\0';
 	memcpy(two, one, sizeof(one));
 	two[198] = 'b';
-	struct buf x = {0}, y = {0};
+	struct buf x = { 0 }, y = { 0 };
 	analyser_run(an, str_of(one), print_term, &x);
 	analyser_run(an, str_of(two), print_term, &y);
 	assert_string_not_equal(buf_cstr(&x), buf_cstr(&y));
@@ -117,8 +120,10 @@ static void long_words_stay_distinct(void **state)
 static void a_texts_language_is_known_by_its_function_words(void **state)
 {
 	assert_int_equal(text_language(STR("the parser was broken by this")), LANGUAGE_ENGLISH);
-	assert_int_equal(text_language(STR("pourquoi la connexion tombe au bout d'une heure")), LANGUAGE_FRENCH);
-	assert_int_equal(text_language(STR("der Test ist nicht mehr rot und das war es")), LANGUAGE_GERMAN);
+	assert_int_equal(text_language(STR("pourquoi la connexion tombe au bout d'une heure")),
+		LANGUAGE_FRENCH);
+	assert_int_equal(
+		text_language(STR("der Test ist nicht mehr rot und das war es")), LANGUAGE_GERMAN);
 	assert_int_equal(text_language(STR("")), LANGUAGE_ENGLISH);
 }
 
@@ -141,7 +146,8 @@ static void check_span(void *ctx, const struct term *t)
 
 static void any_bytes_give_terms_inside_the_text(void **state)
 {
-	static const char *const pieces[] = {"a", "B", "9", "_", "/", ".", "-", " ", "é", "数", "ß", "\xff", "\xf0\x9f", "ﷺ", "İ", "\n"};
+	static const char *const pieces[] = { "a", "B", "9", "_", "/", ".", "-", " ", "é", "数",
+		"ß", "\xff", "\xf0\x9f", "ﷺ", "İ", "\n" };
 	uint32_t seed = 1;
 	char text[600];
 	for (int round = 0; round < 3000; round++) {
@@ -152,7 +158,7 @@ static void any_bytes_give_terms_inside_the_text(void **state)
 			memcpy(text + n, p, strlen(p));
 			n += strlen(p);
 		}
-		struct str s = {text, n};
+		struct str s = { text, n };
 		analyser_run(an, s, check_span, &s);
 	}
 }
