@@ -8,10 +8,10 @@
 #include "base/mem.h"
 
 #define ESC '\033'
-#define SEQUENCE_MAX 4096      /* bytes of a terminal sequence; a longer one is none */
+#define SEQUENCE_MAX 4096 /* bytes of a terminal sequence; a longer one is none */
 #define BINARY_SAMPLE 4096
-#define BINARY_SHARE 10        /* one in ten bytes unprintable makes a text binary */
-#define BASE64_LINE_MIN 60     /* letters before a line break that lets a run go on */
+#define BINARY_SHARE 10    /* one in ten bytes unprintable makes a text binary */
+#define BASE64_LINE_MIN 60 /* letters before a line break that lets a run go on */
 #define STRETCH (BASE64_LINE_MIN / 2)
 
 static struct str take(struct arena *a, struct buf *b)
@@ -22,7 +22,9 @@ static struct str take(struct arena *a, struct buf *b)
 	return ret;
 }
 
-/* After the escape sequence that starts at p (ECMA-48): CSI, OSC and other strings, or two bytes. */
+/*
+ * After the escape sequence that starts at p (ECMA-48): CSI, OSC and other strings, or two bytes.
+ */
 static const char *sequence_end(const char *p, const char *end)
 {
 	const char *limit = p + MIN(end - p, SEQUENCE_MAX);
@@ -45,7 +47,9 @@ static const char *sequence_end(const char *p, const char *end)
 	return p + 1;
 }
 
-/* A carriage return that no line feed follows: what stands before it on the line was overwritten. */
+/*
+ * A carriage return that no line feed follows: what stands before it on the line was overwritten.
+ */
 static void overwrite_line(struct buf *out)
 {
 	size_t n = out->len;
@@ -79,7 +83,8 @@ struct str bytes_strip_terminal(struct arena *a, struct str text)
 	struct buf out = { 0 };
 	const char *p = text.p, *end = text.p + text.n, *run = p;
 
-	if (!text.n || (!memchr(p, ESC, text.n) && !memchr(p, '\r', text.n) && !memchr(p, '\b', text.n)))
+	if (!text.n ||
+		(!memchr(p, ESC, text.n) && !memchr(p, '\r', text.n) && !memchr(p, '\b', text.n)))
 		return text;
 	while (p < end) {
 		if (*p != ESC && *p != '\r' && *p != '\b') {
@@ -98,7 +103,8 @@ static inline bool is_base64(char c)
 {
 	unsigned u = (unsigned char)c;
 
-	return (u | 32) - 'a' < 26u || u - '0' < 10u || c == '+' || c == '/' || c == '=' || c == '-' || c == '_';
+	return (u | 32) - 'a' < 26u || u - '0' < 10u || c == '+' || c == '/' || c == '=' ||
+	       c == '-' || c == '_';
 }
 
 static size_t line_break(const char *p, const char *end)
@@ -127,7 +133,10 @@ static const char *run_end(const char *p, const char *end)
 	}
 }
 
-/* Words, paths and rulers are long runs of the same letters too; base64 mixes all kinds and repeats little. */
+/*
+ * Words, paths and rulers are long runs of the same letters too; base64 mixes all kinds and repeats
+ * little.
+ */
 static bool looks_base64(const char *p, const char *end)
 {
 	size_t upper = 0, lower = 0, digit = 0, dashes = 0, n = (size_t)(end - p);
@@ -149,7 +158,10 @@ static const char *run_start(const char *at, const char *from)
 	return at;
 }
 
-/* Every line of BASE64_LINE_MIN letters holds a whole stretch between two multiples of its half: only there is looked. */
+/*
+ * Every line of BASE64_LINE_MIN letters holds a whole stretch between two multiples of its half:
+ * only there is looked.
+ */
 struct str bytes_strip_base64(struct arena *a, struct str text)
 {
 	struct buf out = { 0 };
@@ -158,7 +170,8 @@ struct str bytes_strip_base64(struct arena *a, struct str text)
 	for (size_t i = 0; i + STRETCH <= text.n; i += STRETCH) {
 		const char *at = text.p + i, *start, *stop;
 
-		if (at < done || !is_base64(at[0]) || !is_base64(at[STRETCH / 2]) || !is_base64(at[STRETCH - 1]))
+		if (at < done || !is_base64(at[0]) || !is_base64(at[STRETCH / 2]) ||
+			!is_base64(at[STRETCH - 1]))
 			continue;
 		start = run_start(at, done);
 		stop = run_end(start, end);
@@ -185,7 +198,8 @@ struct str bytes_strip_binary(struct arena *a, struct str text)
 	for (size_t i = 0; i < n; i++) {
 		unsigned char c = (unsigned char)text.p[i];
 
-		if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != ESC && c != '\b') || c == 0x7f)
+		if ((c < 0x20 && c != '\n' && c != '\r' && c != '\t' && c != ESC && c != '\b') ||
+			c == 0x7f)
 			bad++;
 		else if (c == 0xef && i + 2 < text.n && memcmp(text.p + i, "\xef\xbf\xbd", 3) == 0)
 			bad += 2;

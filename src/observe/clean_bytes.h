@@ -4,9 +4,13 @@
 #include "base/arena.h"
 #include "base/str.h"
 
-/* Bytes that are no text: terminal escapes, overwritten lines, base64, binary. Each gives its input back when there are none. */
+/*
+ * Bytes that are no text: terminal escapes, overwritten lines, base64, binary. Each gives its input
+ * back when there are none.
+ */
 
-#define BASE64_MIN 256 /* letters of base64 in a row, line breaks apart; shorter ones may be anything */
+#define BASE64_MIN \
+	256 /* letters of base64 in a row, line breaks apart; shorter ones may be anything */
 
 struct str bytes_strip_terminal(struct arena *a, struct str text);
 struct str bytes_strip_base64(struct arena *a, struct str text);

@@ -7,21 +7,23 @@
 #include "base/buf.h"
 #include "base/mem.h"
 
-#define PIECE_MIN 8      /* bytes; shorter ones would strike out ordinary words */
+#define PIECE_MIN 8 /* bytes; shorter ones would strike out ordinary words */
 #define PIECE_MAX 4096
 #define ATTRIBUTES_MAX 400
 
 enum tag_effect { TAG_DROP, TAG_PRIVATE, TAG_UNWRAP };
 
-/* What agents and we put into texts. Names that are prefixes of others stand after them nowhere: a whole name is compared. */
+/*
+ * What agents and we put into texts. Names that are prefixes of others stand after them nowhere: a
+ * whole name is compared.
+ */
 static const struct tag_row {
 	const char *name;
 	enum tag_effect effect;
-	bool prompt_only;  /* elsewhere it is somebody's text */
-	bool to_end;       /* unclosed: to the end of the text */
-	const char *mark;  /* put in the place of an unwrapped opening tag */
-} rows[] = {
-	{ "private", TAG_PRIVATE, false, true, NULL },
+	bool prompt_only; /* elsewhere it is somebody's text */
+	bool to_end;      /* unclosed: to the end of the text */
+	const char *mark; /* put in the place of an unwrapped opening tag */
+} rows[] = { { "private", TAG_PRIVATE, false, true, NULL },
 	{ "remanence-context", TAG_DROP, false, true, NULL },
 	{ "system-reminder", TAG_DROP, false, false, NULL },
 	{ "system_reminder", TAG_DROP, false, false, NULL },
@@ -56,8 +58,7 @@ static const struct tag_row {
 	{ "apps_instructions", TAG_DROP, true, false, NULL },
 	{ "user_action", TAG_DROP, true, false, NULL },
 	{ "user_shell_command", TAG_DROP, true, true, NULL },
-	{ "skill", TAG_DROP, true, true, NULL },
-};
+	{ "skill", TAG_DROP, true, true, NULL } };
 #define ROWS ARRAY_LEN(rows)
 
 struct tag {
@@ -77,8 +78,10 @@ static const char *skip_any(const char *p, const char *end, const char *const *s
 	return NULL;
 }
 
-static const char *const openers[] = { "<", "&lt;", "\\u003c", "\\\\u003c", "&amp;lt;", "&#60;", NULL };
-static const char *const closers[] = { ">", "&gt;", "\\u003e", "\\\\u003e", "&amp;gt;", "&#62;", NULL };
+static const char *const openers[] = { "<", "&lt;", "\\u003c", "\\\\u003c", "&amp;lt;", "&#60;",
+	NULL };
+static const char *const closers[] = { ">", "&gt;", "\\u003e", "\\\\u003e", "&amp;gt;", "&#62;",
+	NULL };
 static const char *const slashes[] = { "/", "\\/", "\\\\/", NULL };
 
 static const struct tag_row *row_find(const char *name, size_t n, bool is_prompt)
@@ -129,23 +132,32 @@ static bool may_open(const char *p, const char *end)
 	char next = p + 1 < end ? p[1] : '\0';
 
 	switch (*p) {
-	case '<': return isalpha((unsigned char)next) || next == '/' || next == '\\' || next == ' ';
-	case '&': return next == 'l' || next == 'L' || next == '#' || next == 'a';
-	case '\\': return (next == 'u' || next == '\\') && end - p > 6 && (p[2] == '0' || p[2] == 'u');
-	default: return false;
+	case '<':
+		return isalpha((unsigned char)next) || next == '/' || next == '\\' || next == ' ';
+	case '&':
+		return next == 'l' || next == 'L' || next == '#' || next == 'a';
+	case '\\':
+		return (next == 'u' || next == '\\') && end - p > 6 && (p[2] == '0' || p[2] == 'u');
+	default:
+		return false;
 	}
 }
 
 static bool tag_next(const char *p, const char *end, bool is_prompt, struct tag *ret)
 {
 	for (; p < end; p++)
-		if ((*p == '<' || *p == '&' || *p == '\\') && may_open(p, end) && tag_at(p, end, is_prompt, ret))
+		if ((*p == '<' || *p == '&' || *p == '\\') && may_open(p, end) &&
+			tag_at(p, end, is_prompt, ret))
 			return true;
 	return false;
 }
 
-/* The end of what an opened row holds: after its closing tag. NULL and the depth that is left when it is not closed. */
-static const char *region_end(const char *p, const char *end, const struct tag_row *row, unsigned *depth)
+/*
+ * The end of what an opened row holds: after its closing tag. NULL and the depth that is left when
+ * it is not closed.
+ */
+static const char *region_end(
+	const char *p, const char *end, const struct tag_row *row, unsigned *depth)
 {
 	struct tag t;
 
@@ -171,12 +183,16 @@ static void pieces_add(struct tag_state *state, const char *p, const char *end)
 	state->had_private = true;
 	while (str_line(&rest, &line)) {
 		line = str_trim(line);
-		if (line.n >= PIECE_MIN && line.n <= PIECE_MAX && state->npieces < PRIVATE_PIECES_MAX)
+		if (line.n >= PIECE_MIN && line.n <= PIECE_MAX &&
+			state->npieces < PRIVATE_PIECES_MAX)
 			state->pieces[state->npieces++] = line;
 	}
 }
 
-/* Drops [p, end): of JSON the structure stays, with empty strings and zeros. p stands inside a string then. */
+/*
+ * Drops [p, end): of JSON the structure stays, with empty strings and zeros. p stands inside a
+ * string then.
+ */
 static void drop(struct buf *out, const char *p, const char *end, bool is_json, bool in_string)
 {
 	if (!is_json)

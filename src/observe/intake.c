@@ -10,16 +10,17 @@
 #include "observe/clean.h"
 #include "text/hash.h"
 
-#define FOLDERS_MAX 512          /* working folders remembered; above it they are all forgotten */
-#define FRESH_US 1000000         /* after this an identity is read again whose signature cannot tell all */
-#define FILES_MAX 256            /* files kept per event */
+#define FOLDERS_MAX 512  /* working folders remembered; above it they are all forgotten */
+#define FRESH_US 1000000 /* after this an identity is read again whose signature cannot tell all */
+#define FILES_MAX 256    /* files kept per event */
 
 /* Our own tools: what they recall is known already and must not be observed as if it were new. */
-static const char *const own_tools[] = { "mcp__remanence__*", "mcp__*remanence*__*", "remanence__*", "remanence.*" };
+static const char *const own_tools[] = { "mcp__remanence__*", "mcp__*remanence*__*", "remanence__*",
+	"remanence.*" };
 
 struct folder {
 	char *cwd;
-	struct arena arena;              /* of the identity */
+	struct arena arena; /* of the identity */
 	struct project_identity identity;
 	int64_t project;
 	uint64_t signature, read_at;
@@ -82,11 +83,15 @@ static void sign(uint64_t *signature, const char *dir, const char *name)
 
 	if (stat(name ? path_join(&a, dir, name) : dir, &st) < 0)
 		memset(&st, 0, sizeof(st));
-	*signature = *signature * 1099511628211u ^ (uint64_t)st.st_mtim.tv_sec * 1000000007u ^ (uint64_t)st.st_mtim.tv_nsec ^
-		(uint64_t)st.st_ino << 20 ^ (uint64_t)st.st_size << 40;
+	*signature = *signature * 1099511628211u ^ (uint64_t)st.st_mtim.tv_sec * 1000000007u ^
+		     (uint64_t)st.st_mtim.tv_nsec ^ (uint64_t)st.st_ino << 20 ^
+		     (uint64_t)st.st_size << 40;
 }
 
-/* Changes when the identity may have: a repository made or gone, its head moved, its remotes edited. */
+/*
+ * Changes when the identity may have: a repository made or gone, its head moved, its remotes
+ * edited.
+ */
 static uint64_t folder_signature(const struct folder *f)
 {
 	uint64_t signature = 14695981039346656037u;
@@ -103,7 +108,8 @@ static uint64_t folder_signature(const struct folder *f)
 static bool folder_is_fresh(const struct folder *f)
 {
 	/* A linked worktree's head lies elsewhere; a repository may be made in any folder above. */
-	if ((f->identity.worktree || !f->identity.common_dir) && clock_mono_us() - f->read_at > FRESH_US)
+	if ((f->identity.worktree || !f->identity.common_dir) &&
+		clock_mono_us() - f->read_at > FRESH_US)
 		return false;
 	return f->signature == folder_signature(f);
 }
@@ -173,16 +179,18 @@ static bool folder_is_excluded(struct take *t, const char *cwd)
 		pattern = arena_dup(t->a, pattern, n);
 		if (path_below(pattern, dir) || strcmp(pattern, dir) == 0)
 			return true;
-		for (const char *up = dir; up[0] && strcmp(up, "/") != 0; up = path_parent(t->a, up))
+		for (const char *up = dir; up[0] && strcmp(up, "/") != 0;
+			up = path_parent(t->a, up))
 			if (str_glob(pattern, up))
 				return true;
 	}
 	return false;
 }
 
-static const char *const shell_tools[] = { "Bash", "shell", "exec_command", "local_shell*", "Execute", "run_shell_command", "bash" };
-static const char *const own_commands[] = { "remanence search", "remanence recall", "remanence get", "remanence timeline",
-	"remanence context", "remanence facts", "remanence sessions" };
+static const char *const shell_tools[] = { "Bash", "shell", "exec_command", "local_shell*",
+	"Execute", "run_shell_command", "bash" };
+static const char *const own_commands[] = { "remanence search", "remanence recall", "remanence get",
+	"remanence timeline", "remanence context", "remanence facts", "remanence sessions" };
 
 static bool name_is_in(const char *const *globs, size_t n, const char *name)
 {
@@ -206,7 +214,8 @@ static bool is_own_tool(const struct captured_event *e)
 
 static bool event_is_unwanted(struct take *t, const struct captured_event *e)
 {
-	if (e->kind == EVENT_TOOL && list_matches(settings_list(t->in->settings, SET_CAPTURE_SKIP_TOOLS), e->tool))
+	if (e->kind == EVENT_TOOL &&
+		list_matches(settings_list(t->in->settings, SET_CAPTURE_SKIP_TOOLS), e->tool))
 		return true;
 	return folder_is_excluded(t, e->cwd);
 }
@@ -248,7 +257,8 @@ static void clean_files(struct take *t, struct captured_event *e)
 	e->nfiles = 0;
 	for (size_t i = 0; i < n; i++)
 		if (e->files[i] && *e->files[i] && !strstr(e->files[i], "://"))
-			files[e->nfiles++] = path_clean(t->a, cwd ? cwd : "/", expand_home(t->a, e->files[i]));
+			files[e->nfiles++] =
+				path_clean(t->a, cwd ? cwd : "/", expand_home(t->a, e->files[i]));
 	e->files = files;
 }
 
@@ -287,7 +297,8 @@ static int project_of(struct take *t, const char *cwd, int64_t *ret, const char 
 		return 0;
 	}
 	*ret = 0;
-	if (store_session_find(t->s, t->c->session.agent, t->c->session.agent_session, &id, t->err) < 0)
+	if (store_session_find(
+		    t->s, t->c->session.agent, t->c->session.agent_session, &id, t->err) < 0)
 		return -1;
 	if (id && store_session_get(t->s, t->a, id, &known, t->err) == 0)
 		*ret = known.project;
@@ -315,7 +326,10 @@ static int session_put(struct take *t)
 
 static int event_put(struct take *t, struct captured_event *e, int64_t project)
 {
-	struct event_put put = { .session = t->ret->session, .project = project, .agent = t->c->session.agent, .event = e,
+	struct event_put put = { .session = t->ret->session,
+		.project = project,
+		.agent = t->c->session.agent,
+		.event = e,
 		.spool_name = t->spool_name };
 	enum put_result result;
 	int64_t id;
@@ -323,10 +337,18 @@ static int event_put(struct take *t, struct captured_event *e, int64_t project)
 	if (store_event_put(t->s, &put, &result, &id, t->err) < 0)
 		return -1;
 	switch (result) {
-	case PUT_NEW: t->ret->new_events++; break;
-	case PUT_MERGED: t->ret->merged_events++; break;
-	case PUT_SAME: t->ret->same_events++; break;
-	case PUT_EXCLUDED: t->ret->excluded_events++; break;
+	case PUT_NEW:
+		t->ret->new_events++;
+		break;
+	case PUT_MERGED:
+		t->ret->merged_events++;
+		break;
+	case PUT_SAME:
+		t->ret->same_events++;
+		break;
+	case PUT_EXCLUDED:
+		t->ret->excluded_events++;
+		break;
 	}
 	return 0;
 }
@@ -346,13 +368,17 @@ static int take_event(struct take *t, const struct captured_event *original)
 		t->ret->same_events++;
 		return 0;
 	}
-	if (project_of(t, e.cwd ? e.cwd : t->c->session.cwd, &project, &branch) < 0 || is_excluded(t, &e, project, &excluded) < 0)
+	if (project_of(t, e.cwd ? e.cwd : t->c->session.cwd, &project, &branch) < 0 ||
+		is_excluded(t, &e, project, &excluded) < 0)
 		return -1;
 	if (excluded) {
 		t->ret->excluded_events++;
 		return 0;
 	}
-	/* A hook tells of now, so that the head as it stands is the event's; a transcript may be a year old. */
+	/*
+	 * A hook tells of now, so that the head as it stands is the event's; a transcript may be a
+	 * year old.
+	 */
 	if (!e.branch && t->spool_name)
 		e.branch = branch;
 	if (session_put(t) < 0)
@@ -369,17 +395,22 @@ static int take_session(struct take *t)
 
 	if (t->c->nevents || !t->c->session.agent_session)
 		return 0;
-	if (project_of(t, t->c->session.cwd, &project, &branch) < 0 || is_excluded(t, NULL, project, &excluded) < 0)
+	if (project_of(t, t->c->session.cwd, &project, &branch) < 0 ||
+		is_excluded(t, NULL, project, &excluded) < 0)
 		return -1;
 	return excluded ? 0 : session_put(t);
 }
 
-int intake_take(struct intake *in, struct store *s, struct arena *a, const struct capture *c, const char *spool_name, struct intake_result *ret, struct err *err)
+int intake_take(struct intake *in, struct store *s, struct arena *a, const struct capture *c,
+	const char *spool_name, struct intake_result *ret, struct err *err)
 {
-	struct take t = { .in = in, .s = s, .a = a, .c = c, .spool_name = spool_name, .ret = ret, .err = err };
+	struct take t = {
+		.in = in, .s = s, .a = a, .c = c, .spool_name = spool_name, .ret = ret, .err = err
+	};
 
 	ret->session = ret->project = 0;
-	if ((c->session.is_headless && !settings_bool(in->settings, SET_CAPTURE_HEADLESS)) || folder_is_excluded(&t, c->session.cwd)) {
+	if ((c->session.is_headless && !settings_bool(in->settings, SET_CAPTURE_HEADLESS)) ||
+		folder_is_excluded(&t, c->session.cwd)) {
 		ret->excluded_events += c->nevents;
 		return 0;
 	}

@@ -14,8 +14,9 @@
 
 bool is_picture(uint32_t cp)
 {
-	return (cp >= 0x1f000 && cp <= 0x1faff) || (cp >= 0x2600 && cp <= 0x27bf) || (cp >= 0x2b00 && cp <= 0x2bff) || cp == 0xfe0f ||
-	       cp == 0x20e3 || cp == 0x200d || (cp >= 0x25a0 && cp <= 0x25ff) || (cp >= 0x2300 && cp <= 0x23ff);
+	return (cp >= 0x1f000 && cp <= 0x1faff) || (cp >= 0x2600 && cp <= 0x27bf) ||
+	       (cp >= 0x2b00 && cp <= 0x2bff) || cp == 0xfe0f || cp == 0x20e3 || cp == 0x200d ||
+	       (cp >= 0x25a0 && cp <= 0x25ff) || (cp >= 0x2300 && cp <= 0x23ff);
 }
 
 struct inline_run {
@@ -40,7 +41,8 @@ static bool take_code(struct inline_run *r)
 	if (!ticks)
 		return false;
 	for (close = p + ticks; close + ticks <= r->end; close++)
-		if (memcmp(close, p, ticks) == 0 && (close + ticks == r->end || close[ticks] != '`'))
+		if (memcmp(close, p, ticks) == 0 &&
+			(close + ticks == r->end || close[ticks] != '`'))
 			break;
 	if (close + ticks > r->end) {
 		r->p += ticks;
@@ -85,7 +87,8 @@ static bool take_link(struct inline_run *r)
 	{
 		AUTO(arena_done) struct arena a = { 0 };
 
-		text = inline_plain(&a, (struct str){ open + 1, (size_t)(close - open) - 1 }, r->keeps_quotes);
+		text = inline_plain(
+			&a, (struct str){ open + 1, (size_t)(close - open) - 1 }, r->keeps_quotes);
 		buf_str(&r->out, text);
 	}
 	r->p = target_end + 1;
@@ -95,7 +98,8 @@ static bool take_link(struct inline_run *r)
 /* <br>, <b>, </details>: known short tags only, since generics and comparisons look alike. */
 static bool take_tag(struct inline_run *r)
 {
-	static const char *const names[] = { "br", "b", "i", "em", "strong", "code", "details", "summary", "sub", "sup", "p", "div", "kbd" };
+	static const char *const names[] = { "br", "b", "i", "em", "strong", "code", "details",
+		"summary", "sub", "sup", "p", "div", "kbd" };
 	const char *p = r->p + 1, *name;
 
 	if (*r->p != '<')
@@ -131,7 +135,8 @@ static bool take_emphasis(struct inline_run *r)
 	while (r->p + n < r->end && r->p[n] == c)
 		n++;
 	after = r->p + n < r->end ? r->p[n] : ' ';
-	opens = !isspace((unsigned char)after) && !is_word(before) && (is_word(after) || strchr("`\"'([</$.\\", after) || n >= 2);
+	opens = !isspace((unsigned char)after) && !is_word(before) &&
+		(is_word(after) || strchr("`\"'([</$.\\", after) || n >= 2);
 	closes = !isspace((unsigned char)before) && !is_word(after);
 	if (c == '*' && n >= 2)
 		opens = closes = !(isspace((unsigned char)before) && isspace((unsigned char)after));
@@ -174,12 +179,15 @@ static void take_char(struct inline_run *r)
 
 char *inline_plain(struct arena *a, struct str text, bool keeps_quotes)
 {
-	struct inline_run r = { .p = text.p, .start = text.p, .end = text.p + text.n, .keeps_quotes = keeps_quotes };
+	struct inline_run r = {
+		.p = text.p, .start = text.p, .end = text.p + text.n, .keeps_quotes = keeps_quotes
+	};
 	struct str out;
 	char *ret;
 
 	while (r.p < r.end)
-		if (!take_code(&r) && !take_link(&r) && !take_tag(&r) && !take_escape(&r) && !take_emphasis(&r))
+		if (!take_code(&r) && !take_link(&r) && !take_tag(&r) && !take_escape(&r) &&
+			!take_emphasis(&r))
 			take_char(&r);
 	out = str_trim((struct str){ buf_cstr(&r.out), r.out.len });
 	ret = arena_dup(a, out.p, out.n);
@@ -192,7 +200,7 @@ char *inline_plain(struct arena *a, struct str text, bool keeps_quotes)
 struct parse {
 	struct arena *a;
 	struct blocks *ret;
-	struct buf text;      /* of the open paragraph or item */
+	struct buf text; /* of the open paragraph or item */
 	struct block open;
 	bool is_open, in_fence;
 	char fence;
@@ -228,10 +236,12 @@ static void find_lead(struct parse *ps, struct str raw, struct block *b)
 	while (lead.n && strchr(":.-", lead.p[lead.n - 1]))
 		lead.n--;
 	b->lead = inline_plain(ps->a, lead, false);
-	b->after_lead = strlen(inline_plain(ps->a, (struct str){ raw.p, (size_t)(close - raw.p) + 2 }, true));
+	b->after_lead = strlen(
+		inline_plain(ps->a, (struct str){ raw.p, (size_t)(close - raw.p) + 2 }, true));
 	while (b->text[b->after_lead] && strchr(" :-", b->text[b->after_lead]))
 		b->after_lead++;
-	if (strncmp(b->text + b->after_lead, "—", 3) == 0 || strncmp(b->text + b->after_lead, "–", 3) == 0)
+	if (strncmp(b->text + b->after_lead, "—", 3) == 0 ||
+		strncmp(b->text + b->after_lead, "–", 3) == 0)
 		b->after_lead += 3;
 	while (b->text[b->after_lead] == ' ')
 		b->after_lead++;
@@ -244,7 +254,8 @@ static void make_heading(struct block *b, struct str raw)
 	if (b->lead && !b->text[b->after_lead] && raw.n <= BOLD_HEADING_MAX) {
 		b->kind = BLOCK_HEADING;
 		b->level = LEVEL_BOLD;
-	} else if (raw.n && raw.n <= COLON_HEADING_MAX && raw.p[raw.n - 1] == ':' && !memchr(raw.p, '\n', raw.n)) {
+	} else if (raw.n && raw.n <= COLON_HEADING_MAX && raw.p[raw.n - 1] == ':' &&
+		   !memchr(raw.p, '\n', raw.n)) {
 		b->kind = BLOCK_HEADING;
 		b->level = LEVEL_COLON;
 	}
@@ -287,9 +298,11 @@ static bool fence_line(struct parse *ps, struct str line)
 	bool is_fence = t.n >= 3 && (memcmp(t.p, "```", 3) == 0 || memcmp(t.p, "~~~", 3) == 0);
 
 	if (ps->in_fence) {
-		if (is_fence && t.p[0] == ps->fence && str_trim((struct str){ t.p + 3, t.n - 3 }).n == 0) {
+		if (is_fence && t.p[0] == ps->fence &&
+			str_trim((struct str){ t.p + 3, t.n - 3 }).n == 0) {
 			ps->in_fence = false;
-			add_code(ps, (struct str){ ps->code_start, (size_t)(line.p - ps->code_start) });
+			add_code(ps,
+				(struct str){ ps->code_start, (size_t)(line.p - ps->code_start) });
 		}
 		return true;
 	}
@@ -372,7 +385,8 @@ static void text_line(struct parse *ps, struct str line, struct str t)
 	} else if (t.p[0] == '>' && (t.n == 1 || t.p[1] == ' ')) {
 		b.kind = BLOCK_QUOTE;
 		open_block(ps, b, str_trim((struct str){ t.p + 1, t.n - 1 }));
-	} else if (ps->is_open && ps->open.kind != BLOCK_QUOTE && !(ps->open.kind == BLOCK_TEXT && memcmp(t.p, "**", MIN(t.n, 2)) == 0)) {
+	} else if (ps->is_open && ps->open.kind != BLOCK_QUOTE &&
+		   !(ps->open.kind == BLOCK_TEXT && memcmp(t.p, "**", MIN(t.n, 2)) == 0)) {
 		buf_char(&ps->text, '\n');
 		buf_add(&ps->text, t.p, t.n);
 	} else {

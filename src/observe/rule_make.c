@@ -14,10 +14,11 @@
 #define COMMANDS_KEPT 8
 #define FACT_MAX 240
 #define FACT_MIN 12
-#define PROSE_MIN 140 /* bytes of sentences that can stand without the items */
+#define PROSE_MIN 140   /* bytes of sentences that can stand without the items */
 #define WORDS_LOOK 6000 /* bytes of a text that are searched for words */
 
-void draft_begin(struct draft *d, struct turn_view *v, const struct rule *rule, const char *slot, enum memory_kind kind)
+void draft_begin(struct draft *d, struct turn_view *v, const struct rule *rule, const char *slot,
+	enum memory_kind kind)
 {
 	const struct rules_input *in = v->in;
 	const struct event *last = in->n ? &in->events[in->n - 1] : NULL;
@@ -60,7 +61,9 @@ static bool file_is_mentioned(const char *path, const char *text)
 
 static void add_file(struct draft *d, const struct touched_file *f)
 {
-	struct memory_file file = { .path = f->path, .role = f->is_modified ? ROLE_MODIFIED : ROLE_READ, .size = -1 };
+	struct memory_file file = {
+		.path = f->path, .role = f->is_modified ? ROLE_MODIFIED : ROLE_READ, .size = -1
+	};
 
 	if (d->m.nfiles < FILES_MAX)
 		ARENA_PUSH(d->v->a, d->files, d->m.nfiles, d->files_cap, file);
@@ -75,10 +78,12 @@ void draft_files(struct draft *d, size_t from, size_t to, const char *mentioned,
 		any = v->files[i].is_modified && file_is_mentioned(v->files[i].path, mentioned);
 	mentioned = any ? mentioned : NULL;
 	for (size_t i = 0; i < v->nfiles; i++)
-		if (v->files[i].is_modified && v->files[i].order >= from && v->files[i].order <= to && file_is_mentioned(v->files[i].path, mentioned))
+		if (v->files[i].is_modified && v->files[i].order >= from &&
+			v->files[i].order <= to && file_is_mentioned(v->files[i].path, mentioned))
 			add_file(d, &v->files[i]);
 	for (size_t i = 0; i < v->nfiles && reads_max; i++)
-		if (!v->files[i].is_modified && v->files[i].order >= from && v->files[i].order <= to) {
+		if (!v->files[i].is_modified && v->files[i].order >= from &&
+			v->files[i].order <= to) {
 			add_file(d, &v->files[i]);
 			reads_max--;
 		}
@@ -110,7 +115,8 @@ void draft_commands(struct draft *d, size_t from, size_t to)
 			continue;
 		jw_object(&w, NULL);
 		jw_str(&w, "command", c->text);
-		jw_str(&w, "status", event_status_names[c->failed ? STATUS_FAILED : c->event->status]);
+		jw_str(&w, "status",
+			event_status_names[c->failed ? STATUS_FAILED : c->event->status]);
 		if (c->event->exit_code >= 0)
 			jw_int(&w, "exit", c->event->exit_code);
 		jw_end(&w, '}');
@@ -140,7 +146,8 @@ void draft_evidence(struct draft *d, const struct event *e, const char *role, st
 void draft_fact(struct draft *d, struct str fact)
 {
 	if (d->nfacts < FACTS_MAX && fact.n >= FACT_MIN)
-		d->facts[d->nfacts++] = one_line(d->v->a, str_of(inline_plain(d->v->a, fact, false)), FACT_MAX);
+		d->facts[d->nfacts++] =
+			one_line(d->v->a, str_of(inline_plain(d->v->a, fact, false)), FACT_MAX);
 }
 
 void draft_concept(struct draft *d, const char *concept)
@@ -149,7 +156,7 @@ void draft_concept(struct draft *d, const char *concept)
 		if (strcmp(d->concepts[i], concept) == 0)
 			return;
 	if (d->nconcepts < ARRAY_LEN(d->concepts))
-		d->concepts[d->nconcepts++] = concept;
+	d->concepts[d->nconcepts++] = concept;
 }
 
 static const char *json_list(struct arena *a, const char *const *items, size_t n)
@@ -184,7 +191,8 @@ void draft_end(struct draft *d, struct rules_output *out)
 
 static bool section_is_told(int section)
 {
-	return section != SECTION_CHECK && section != SECTION_NEXT && section != SECTION_FILES && section != SECTION_USAGE;
+	return section != SECTION_CHECK && section != SECTION_NEXT && section != SECTION_FILES &&
+	       section != SECTION_USAGE;
 }
 
 /* `has_list`: what a sentence with a colon leads into is told too. */
@@ -196,7 +204,8 @@ static void tell_sentences(struct buf *out, const char *text, size_t max, bool h
 	while (sentence_next(&rest, &s)) {
 		struct sentence judged = sentence_judge(sentence_strip_reply(s));
 
-		if (!judged.text.n || judged.traits & (TRAIT_INTENT | TRAIT_QUESTION) || (judged.names + judged.words < 2 && judged.length < 60))
+		if (!judged.text.n || judged.traits & (TRAIT_INTENT | TRAIT_QUESTION) ||
+			(judged.names + judged.words < 2 && judged.length < 60))
 			continue;
 		if (judged.traits & TRAIT_LEAD_IN && (!has_list || judged.names + judged.words < 3))
 			continue;
@@ -205,7 +214,8 @@ static void tell_sentences(struct buf *out, const char *text, size_t max, bool h
 		if (out->len > start)
 			buf_char(out, ' ');
 		/* The first letter of a sentence whose start was taken off. */
-		buf_char(out, judged.text.p != s.p ? (char)toupper((unsigned char)judged.text.p[0]) : judged.text.p[0]);
+		buf_char(out, judged.text.p != s.p ? (char)toupper((unsigned char)judged.text.p[0])
+						   : judged.text.p[0]);
 		buf_add(out, judged.text.p + 1, judged.text.n - 1);
 	}
 }
@@ -235,7 +245,8 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 		const struct block *b = &blocks->items[i];
 		size_t before = out.len;
 
-		if (!section_is_told(b->section) || b->kind == BLOCK_CODE || b->kind == BLOCK_TABLE || (b->kind == BLOCK_ITEM && t->without_items)) {
+		if (!section_is_told(b->section) || b->kind == BLOCK_CODE ||
+			b->kind == BLOCK_TABLE || (b->kind == BLOCK_ITEM && t->without_items)) {
 			heading = NULL;
 			continue;
 		}
@@ -244,7 +255,8 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 			continue;
 		}
 		if (heading) {
-			buf_printf(&out, "%s%s%s", out.len ? "\n" : "", heading->text, str_ends(heading->text, ":") ? "" : ":");
+			buf_printf(&out, "%s%s%s", out.len ? "\n" : "", heading->text,
+				str_ends(heading->text, ":") ? "" : ":");
 			heading = NULL;
 		}
 		if (out.len)
@@ -252,7 +264,9 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 		if (b->kind == BLOCK_ITEM)
 			buf_str(&out, "- ");
 		n = out.len;
-		tell_sentences(&out, b->text, max, !t->without_items && i + 1 < to && i + 1 < blocks->n && blocks->items[i + 1].kind == BLOCK_ITEM);
+		tell_sentences(&out, b->text, max,
+			!t->without_items && i + 1 < to && i + 1 < blocks->n &&
+				blocks->items[i + 1].kind == BLOCK_ITEM);
 		if (out.len == n)
 			buf_cut(&out, before);
 	}
@@ -265,7 +279,8 @@ static char *tell(struct turn_view *v, const struct blocks *blocks, const struct
 	return ret;
 }
 
-char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max)
+char *narrative(
+	struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max)
 {
 	return tell(v, blocks, &(struct told){ from, to, max, false });
 }
@@ -292,7 +307,9 @@ static void draft_facts(struct draft *d, const struct blocks *blocks, size_t fro
 		/* What hangs below an item belongs to it. */
 		for (; i + 1 < to && i + 1 < blocks->n && below_item(&blocks->items[i + 1], b); i++)
 			if (fact.len < FACT_MAX && blocks->items[i + 1].kind == BLOCK_ITEM)
-				buf_printf(&fact, "%s%s", fact.data[fact.len - 1] == ':' ? " " : "; ", blocks->items[i + 1].text);
+				buf_printf(&fact, "%s%s",
+					fact.data[fact.len - 1] == ':' ? " " : "; ",
+					blocks->items[i + 1].text);
 		if (!sentence_is_offer(b->text))
 			draft_fact(d, (struct str){ fact.data, fact.len });
 	}
@@ -324,7 +341,8 @@ unsigned words_found(struct str text, const char *const *words, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		const char *at = folded;
 
-		while ((at = strstr(at, words[i])) != NULL && at > folded && isalpha((unsigned char)at[-1]))
+		while ((at = strstr(at, words[i])) != NULL && at > folded &&
+			isalpha((unsigned char)at[-1]))
 			at++;
 		found += at != NULL;
 	}
@@ -360,7 +378,8 @@ struct candidates *turn_titles(struct turn_view *v, bool for_summary)
 		const struct event *e = &v->in->events[i];
 
 		if (e->kind == EVENT_PROMPT && !e->subagent && !e->is_meta && e->text)
-			candidates_add_prompt(v->a, c, str_of(e->text), for_summary ? PROMPT_SUMMARY_BONUS : PROMPT_BONUS);
+			candidates_add_prompt(v->a, c, str_of(e->text),
+				for_summary ? PROMPT_SUMMARY_BONUS : PROMPT_BONUS);
 	}
 	if (for_summary)
 		candidates_lower_details(c, DETAIL_SUMMARY);

@@ -1,4 +1,7 @@
-/* What the turn came to, in the parts that a next session wants: request, what was looked at, learned and done, what is left. */
+/*
+ * What the turn came to, in the parts that a next session wants: request, what was looked at,
+ * learned and done, what is left.
+ */
 
 #include <string.h>
 
@@ -11,9 +14,10 @@
 #define LEAST_SCORE 1
 #define PART_MAX 700
 #define SHORT_PART_MAX 400
-#define ANSWER_MAX 450     /* of an answer, which the finding holds at length */
-#define DONE_MIN 120       /* a shorter section of changes gives way to the whole account */
-#define SPOKEN_MIN 24      /* bytes of account that make a turn without observations worth a summary, when it ran something */
+#define ANSWER_MAX 450 /* of an answer, which the finding holds at length */
+#define DONE_MIN 120   /* a shorter section of changes gives way to the whole account */
+#define SPOKEN_MIN \
+	24 /* bytes of account that make a turn without observations worth a summary, when it ran something */
 #define SPOKEN_ALONE_MIN 90 /* the same when it only looked */
 #define LOOKED_MAX 5
 #define REQUEST_TITLE_MIN 20 /* bytes of a request that may name its turn when nothing else does */
@@ -74,14 +78,18 @@ static void set_parts(struct draft *d)
 
 	d->m.request = v->request;
 	d->m.investigated = looked_at(v);
-	d->m.learned = either(section_text(v->a, b, SECTION_CAUSE, PART_MAX), section_text(v->a, b, SECTION_FOUND, PART_MAX));
+	d->m.learned = either(section_text(v->a, b, SECTION_CAUSE, PART_MAX),
+		section_text(v->a, b, SECTION_FOUND, PART_MAX));
 	if (!d->m.learned)
 		d->m.learned = did ? section_cues(v->a, b, SECTION_CAUSE, SHORT_PART_MAX) : account;
-	d->m.completed = did ? (done && (!account || strlen(done) >= DONE_MIN) ? done : account) : NULL;
+	d->m.completed =
+		did ? (done && (!account || strlen(done) >= DONE_MIN) ? done : account) : NULL;
 	if (did && v->ncommits && !d->m.completed)
 		d->m.completed = v->commits[v->ncommits - 1].subject;
-	d->m.next_steps = either(section_text(v->a, b, SECTION_NEXT, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NEXT, SHORT_PART_MAX));
-	d->m.notes = either(section_text(v->a, b, SECTION_NOTES, SHORT_PART_MAX), section_cues(v->a, b, SECTION_NOTES, SHORT_PART_MAX));
+	d->m.next_steps = either(section_text(v->a, b, SECTION_NEXT, SHORT_PART_MAX),
+		section_cues(v->a, b, SECTION_NEXT, SHORT_PART_MAX));
+	d->m.notes = either(section_text(v->a, b, SECTION_NOTES, SHORT_PART_MAX),
+		section_cues(v->a, b, SECTION_NOTES, SHORT_PART_MAX));
 }
 
 /* "Rename it too?" after "can you" was taken off asks nothing. */
@@ -101,11 +109,16 @@ static const char *title_with_file(struct turn_view *v, const char *title)
 	/* It has files in front already: without them it is another. */
 	const char *colon = strstr(title, ": ");
 
-	if (colon && v->nfiles && memchr(title, '.', (size_t)(colon - title)) && !memchr(title, '`', (size_t)(colon - title)))
-		return strlen(colon + 2) >= REQUEST_TITLE_MIN ? title_finish(v->a, str_of(colon + 2)) : NULL;
+	if (colon && v->nfiles && memchr(title, '.', (size_t)(colon - title)) &&
+		!memchr(title, '`', (size_t)(colon - title)))
+		return strlen(colon + 2) >= REQUEST_TITLE_MIN
+			       ? title_finish(v->a, str_of(colon + 2))
+			       : NULL;
 	for (size_t i = 0; i < v->nfiles; i++)
-		if ((v->files[i].is_modified || !v->nmodified) && !strstr(title, base_name(v->files[i].path)))
-			return title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", base_name(v->files[i].path), title)));
+		if ((v->files[i].is_modified || !v->nmodified) &&
+			!strstr(title, base_name(v->files[i].path)))
+			return title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s",
+							  base_name(v->files[i].path), title)));
 	return NULL;
 }
 

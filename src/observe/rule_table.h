@@ -6,8 +6,9 @@
 #include "observe/turn_view.h"
 
 /*
- * The table of rules, and what rules share for making memories. A rule looks at the view of a turn and adds memories to the
- * output; a new kind of knowledge is a further row. Rows run in order: an earlier rule has the first choice of titles.
+ * The table of rules, and what rules share for making memories. A rule looks at the view of a turn
+ * and adds memories to the output; a new kind of knowledge is a further row. Rows run in order: an
+ * earlier rule has the first choice of titles.
  */
 
 struct rule {
@@ -43,9 +44,13 @@ struct draft {
 	size_t nconcepts;
 };
 
-void draft_begin(struct draft *d, struct turn_view *v, const struct rule *rule, const char *slot, enum memory_kind kind);
+void draft_begin(struct draft *d, struct turn_view *v, const struct rule *rule, const char *slot,
+	enum memory_kind kind);
 void draft_title(struct draft *d, const char *title); /* and remembers it as given in this turn */
-/* Files of events in [from, to]; `mentioned` limits them to those whose name stands in the text, unless none does. NULL: all. */
+/*
+ * Files of events in [from, to]; `mentioned` limits them to those whose name stands in the text,
+ * unless none does. NULL: all.
+ */
 void draft_files(struct draft *d, size_t from, size_t to, const char *mentioned, size_t reads_max);
 void draft_commands(struct draft *d, size_t from, size_t to);
 void draft_evidence(struct draft *d, const struct event *e, const char *role, struct str excerpt);
@@ -53,8 +58,12 @@ void draft_fact(struct draft *d, struct str fact);
 void draft_concept(struct draft *d, const char *concept);
 void draft_end(struct draft *d, struct rules_output *out);
 
-/* Plain sentences of blocks [from, to) that say something, without announcements, offers and checks; "- " before items. */
-char *narrative(struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max);
+/*
+ * Plain sentences of blocks [from, to) that say something, without announcements, offers and
+ * checks; "- " before items.
+ */
+char *narrative(
+	struct turn_view *v, const struct blocks *blocks, size_t from, size_t to, size_t max);
 /* Body and facts of blocks [from, to): NULL body when they say nothing. */
 void draft_body(struct draft *d, const struct blocks *blocks, size_t from, size_t to);
 /* How many of these words (lower case) stand in the text. */

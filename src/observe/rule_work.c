@@ -1,6 +1,7 @@
 /*
- * Work done: files changed. One observation for the turn, or one per commit when there were several, or one per numbered part
- * of the agent's account. Its type is what the words of prompt, commit and account and the outcome of checks say it was.
+ * Work done: files changed. One observation for the turn, or one per commit when there were
+ * several, or one per numbered part of the agent's account. Its type is what the words of prompt,
+ * commit and account and the outcome of checks say it was.
  */
 
 #include <string.h>
@@ -12,24 +13,32 @@
 #include "observe/sentence.h"
 
 #define PIECES_MAX 4
-#define PIECE_MIN 80          /* bytes of narrative that make a numbered part a piece of its own */
+#define PIECE_MIN 80 /* bytes of narrative that make a numbered part a piece of its own */
 #define LEAST_SCORE 2
-#define POOR_SCORE (-12)      /* of a sentence that is better than none beside the names of the files */
+#define POOR_SCORE (-12) /* of a sentence that is better than none beside the names of the files */
 #define READS_KEPT 6
 
 /* ---- what kind of work ---- */
 
-static const char *const fix_words[] = { "fix", "bug", "root cause", "regression", "crash", "broken", "incorrect", "wrong", "fails", "error when", "leak", "race", "corrig", "bogue", "plant", "erreur" };
-static const char *const feature_words[] = { "add", "implement", "introduc", "support", "new ", "creat", "feature", "enable", "expos", "ajout", "implément", "nouve", "créé" };
-static const char *const refactor_words[] = { "refactor", "extract", "renam", "simplif", "dedup", "duplicate", "consolidat", "clean up", "cleanup", "moved", "split", "unif", "inline", "restructur", "dead code", "renomm", "déplac", "nettoy", "factoris" };
+static const char *const fix_words[] = { "fix", "bug", "root cause", "regression", "crash",
+	"broken", "incorrect", "wrong", "fails", "error when", "leak", "race", "corrig", "bogue",
+	"plant", "erreur" };
+static const char *const feature_words[] = { "add", "implement", "introduc", "support", "new ",
+	"creat", "feature", "enable", "expos", "ajout", "implément", "nouve", "créé" };
+static const char *const refactor_words[] = { "refactor", "extract", "renam", "simplif", "dedup",
+	"duplicate", "consolidat", "clean up", "cleanup", "moved", "split", "unif", "inline",
+	"restructur", "dead code", "renomm", "déplac", "nettoy", "factoris" };
 
 static const struct {
 	const char *prefix;
 	enum memory_type type;
-} commit_types[] = {
-	{ "fix", TYPE_BUGFIX }, { "bug", TYPE_BUGFIX }, { "hotfix", TYPE_BUGFIX }, { "feat", TYPE_FEATURE }, { "add", TYPE_FEATURE }, { "implement", TYPE_FEATURE }, { "refactor", TYPE_REFACTOR },
-	{ "rename", TYPE_REFACTOR }, { "simplify", TYPE_REFACTOR }, { "extract", TYPE_REFACTOR }, { "cleanup", TYPE_REFACTOR }, { "unify", TYPE_REFACTOR }, { "docs", TYPE_CHANGE }, { "chore", TYPE_CHANGE }, { "test", TYPE_CHANGE }, { "style", TYPE_CHANGE }, { "build", TYPE_CHANGE }, { "ci", TYPE_CHANGE }, { "perf", TYPE_CHANGE }, { "update", TYPE_CHANGE }, { "revert", TYPE_CHANGE },
-};
+} commit_types[] = { { "fix", TYPE_BUGFIX }, { "bug", TYPE_BUGFIX }, { "hotfix", TYPE_BUGFIX },
+	{ "feat", TYPE_FEATURE }, { "add", TYPE_FEATURE }, { "implement", TYPE_FEATURE },
+	{ "refactor", TYPE_REFACTOR }, { "rename", TYPE_REFACTOR }, { "simplify", TYPE_REFACTOR },
+	{ "extract", TYPE_REFACTOR }, { "cleanup", TYPE_REFACTOR }, { "unify", TYPE_REFACTOR },
+	{ "docs", TYPE_CHANGE }, { "chore", TYPE_CHANGE }, { "test", TYPE_CHANGE },
+	{ "style", TYPE_CHANGE }, { "build", TYPE_CHANGE }, { "ci", TYPE_CHANGE },
+	{ "perf", TYPE_CHANGE }, { "update", TYPE_CHANGE }, { "revert", TYPE_CHANGE } };
 
 static enum memory_type type_of_commit(const char *subject)
 {
@@ -41,7 +50,8 @@ static enum memory_type type_of_commit(const char *subject)
 
 static bool only_documents(const struct turn_view *v)
 {
-	static const char *const endings[] = { ".md", ".txt", ".rst", ".adoc", ".json", ".yml", ".yaml", ".toml", ".ini", ".cfg", ".gitignore", ".lock" };
+	static const char *const endings[] = { ".md", ".txt", ".rst", ".adoc", ".json", ".yml",
+		".yaml", ".toml", ".ini", ".cfg", ".gitignore", ".lock" };
 
 	for (size_t i = 0; i < v->nfiles; i++) {
 		bool is_document = !v->files[i].is_modified;
@@ -58,7 +68,8 @@ static bool only_documents(const struct turn_view *v)
 static bool tells_cause(const struct turn_view *v)
 {
 	for (size_t i = 0; i < v->blocks.n; i++)
-		if (v->blocks.items[i].section == SECTION_CAUSE && v->blocks.items[i].kind != BLOCK_HEADING)
+		if (v->blocks.items[i].section == SECTION_CAUSE &&
+			v->blocks.items[i].kind != BLOCK_HEADING)
 			return true;
 	return false;
 }
@@ -67,11 +78,15 @@ static bool tells_cause(const struct turn_view *v)
 static enum memory_type type_of_words(const struct turn_view *v, const char *title, struct str text)
 {
 	struct str prompt = str_of(v->request), name = str_of(title);
-	unsigned fix = 3 * words_found(name, fix_words, ARRAY_LEN(fix_words)) + 2 * words_found(prompt, fix_words, ARRAY_LEN(fix_words)) +
-		       words_found(text, fix_words, ARRAY_LEN(fix_words)) + (v->nrepairs ? 1 : 0) + (tells_cause(v) ? 3 : 0);
-	unsigned feature = 3 * words_found(name, feature_words, ARRAY_LEN(feature_words)) + 2 * words_found(prompt, feature_words, ARRAY_LEN(feature_words)) +
+	unsigned fix = 3 * words_found(name, fix_words, ARRAY_LEN(fix_words)) +
+		       2 * words_found(prompt, fix_words, ARRAY_LEN(fix_words)) +
+		       words_found(text, fix_words, ARRAY_LEN(fix_words)) + (v->nrepairs ? 1 : 0) +
+		       (tells_cause(v) ? 3 : 0);
+	unsigned feature = 3 * words_found(name, feature_words, ARRAY_LEN(feature_words)) +
+			   2 * words_found(prompt, feature_words, ARRAY_LEN(feature_words)) +
 			   words_found(text, feature_words, ARRAY_LEN(feature_words));
-	unsigned refactor = 4 * words_found(name, refactor_words, ARRAY_LEN(refactor_words)) + 3 * words_found(prompt, refactor_words, ARRAY_LEN(refactor_words)) +
+	unsigned refactor = 4 * words_found(name, refactor_words, ARRAY_LEN(refactor_words)) +
+			    3 * words_found(prompt, refactor_words, ARRAY_LEN(refactor_words)) +
 			    words_found(text, refactor_words, ARRAY_LEN(refactor_words));
 	unsigned best = MAX(fix, MAX(feature, refactor));
 
@@ -94,10 +109,14 @@ static void set_type(struct draft *d, const char *commit_subject, struct str tex
 
 static void set_concepts(struct draft *d, const struct blocks *blocks, struct str text)
 {
-	static const char *const why[] = { "because", "root cause", "so that", "the reason", "parce que", "afin de" };
-	static const char *const trade[] = { "trade-off", "tradeoff", "rather than", "at the cost", "plutôt que", "compromis" };
-	static const char *const trap[] = { "gotcha", "note that", "careful", "caveat", "pitfall", "attention", "piège" };
-	static const char *const pattern[] = { "pattern", "convention", "consistent with", "same approach", "follows the" };
+	static const char *const why[] = { "because", "root cause", "so that", "the reason",
+		"parce que", "afin de" };
+	static const char *const trade[] = { "trade-off", "tradeoff", "rather than", "at the cost",
+		"plutôt que", "compromis" };
+	static const char *const trap[] = { "gotcha", "note that", "careful", "caveat", "pitfall",
+		"attention", "piège" };
+	static const char *const pattern[] = { "pattern", "convention", "consistent with",
+		"same approach", "follows the" };
 
 	(void)blocks;
 	if (words_found(text, why, ARRAY_LEN(why)))
@@ -150,7 +169,9 @@ static const char *subtitle_of_files(struct draft *d)
 		total++;
 		if (shown < 3 && out.len < 100) {
 			/* A path outside of the project is long and says little. */
-			const char *path = d->files[i].path[0] == '/' ? strrchr(d->files[i].path, '/') + 1 : d->files[i].path;
+			const char *path = d->files[i].path[0] == '/'
+						   ? strrchr(d->files[i].path, '/') + 1
+						   : d->files[i].path;
 
 			buf_printf(&out, "%s%s", shown ? ", " : "", path);
 			shown++;
@@ -175,7 +196,8 @@ static void add_edits(struct draft *d, size_t from, size_t to)
 
 		if (!f->is_modified || f->order < from || f->order > to)
 			continue;
-		draft_evidence(d, f->event, "edit", f->event->diff ? str_of(f->event->diff) : str_of(f->path));
+		draft_evidence(d, f->event, "edit",
+			f->event->diff ? str_of(f->event->diff) : str_of(f->path));
 		n++;
 	}
 }
@@ -187,7 +209,8 @@ static void set_confidence(struct draft *d, size_t from, size_t to)
 	bool seen = false, failed = false;
 
 	for (size_t i = 0; i < v->ncommands; i++)
-		if (v->commands[i].is_check && v->commands[i].order >= from && v->commands[i].order <= to) {
+		if (v->commands[i].is_check && v->commands[i].order >= from &&
+			v->commands[i].order <= to) {
 			seen = true;
 			failed = v->commands[i].failed;
 		}
@@ -218,10 +241,13 @@ static const char *title_of_commit(struct turn_view *v, const struct commit *c)
 	struct sentence s = sentence_judge(str_of(c->subject));
 	const char *files = sentence_is_specific(&s) ? NULL : title_of_files(v);
 
-	return title_finish(v->a, str_of(files && *files ? arena_printf(v->a, "`%s`: %s", files, c->subject) : c->subject));
+	return title_finish(
+		v->a, str_of(files && *files ? arena_printf(v->a, "`%s`: %s", files, c->subject)
+					     : c->subject));
 }
 
-static void work_of_commit(struct turn_view *v, const struct rule *rule, size_t i, struct rules_output *out)
+static void work_of_commit(
+	struct turn_view *v, const struct rule *rule, size_t i, struct rules_output *out)
 {
 	const struct commit *c = &v->commits[i];
 	size_t from = i ? v->commits[i - 1].order + 1 : 0, to = c->order;
@@ -272,7 +298,8 @@ static size_t numbered_parts(struct turn_view *v, size_t starts[PIECES_MAX + 1])
 	return n;
 }
 
-static bool work_of_part(struct turn_view *v, const struct rule *rule, const size_t *span, size_t i, struct rules_output *out)
+static bool work_of_part(struct turn_view *v, const struct rule *rule, const size_t *span, size_t i,
+	struct rules_output *out)
 {
 	const struct block *head = &v->blocks.items[span[0]];
 	char *body = narrative(v, &v->blocks, span[0] + 1, span[1], BODY_MAX);
@@ -305,7 +332,8 @@ static void work_of_turn(struct turn_view *v, const struct rule *rule, struct ru
 
 		title = candidates_take(v->a, titles, POOR_SCORE, v->given, v->ngiven);
 		if (title && *files)
-			title = title_finish(v->a, str_of(arena_printf(v->a, "`%s`: %s", files, title)));
+			title = title_finish(
+				v->a, str_of(arena_printf(v->a, "`%s`: %s", files, title)));
 		else if (!title)
 			title = *files ? files : title_finish(v->a, str_of(v->request));
 	}

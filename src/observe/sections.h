@@ -9,15 +9,15 @@
 
 enum section {
 	SECTION_NONE,
-	SECTION_CAUSE,     /* why it happened */
-	SECTION_DONE,      /* what was changed */
-	SECTION_CHECK,     /* tests, verification */
-	SECTION_NEXT,      /* what is left, options, recommendations */
-	SECTION_FILES,     /* lists of files */
-	SECTION_DECISION,  /* choices and their reasons */
-	SECTION_NOTES,     /* caveats */
-	SECTION_FOUND,     /* findings, how things work */
-	SECTION_USAGE,     /* how to run it */
+	SECTION_CAUSE,    /* why it happened */
+	SECTION_DONE,     /* what was changed */
+	SECTION_CHECK,    /* tests, verification */
+	SECTION_NEXT,     /* what is left, options, recommendations */
+	SECTION_FILES,    /* lists of files */
+	SECTION_DECISION, /* choices and their reasons */
+	SECTION_NOTES,    /* caveats */
+	SECTION_FOUND,    /* findings, how things work */
+	SECTION_USAGE,    /* how to run it */
 	SECTION_COUNT
 };
 
@@ -26,11 +26,14 @@ enum section section_of(const char *heading);
 void sections_mark(struct blocks *blocks);
 
 /*
- * The text of the blocks of a section as one paragraph per block, items as "- …", at most `max` bytes, cut at sentences. NULL
- * when there is none.
+ * The text of the blocks of a section as one paragraph per block, items as "- …", at most `max`
+ * bytes, cut at sentences. NULL when there is none.
  */
 char *section_text(struct arena *a, const struct blocks *blocks, enum section section, size_t max);
-/* Sentences of the whole reply that hold one of the cues of this section ("because", "note that", "next step"). NULL. */
+/*
+ * Sentences of the whole reply that hold one of the cues of this section ("because", "note that",
+ * "next step"). NULL.
+ */
 char *section_cues(struct arena *a, const struct blocks *blocks, enum section section, size_t max);
 
 #endif

@@ -9,14 +9,14 @@
 #include "observe/title.h"
 #include "text/snippet.h"
 
-#define STRIPS_MAX 6          /* beginnings taken off one after the other */
-#define TITLE_CLAUSE_MIN 34   /* characters that a title cut at a clause must keep */
-#define TITLE_LONG 140        /* characters above which a sentence makes a poor title */
+#define TITLE_CLAUSE_MIN 34 /* characters that a title cut at a clause must keep */
+#define TITLE_LONG 140      /* characters above which a sentence makes a poor title */
 #define TITLE_SHORT 22
 
 /* ---- where sentences end ---- */
 
-static const char *const abbreviations[] = { "e.g", "i.e", "etc", "vs", "cf", "approx", "ca", "no", "fig", "p.ex", "ex", "resp", "incl", "M", "Mr", "Dr", "St" };
+static const char *const abbreviations[] = { "e.g", "i.e", "etc", "vs", "cf", "approx", "ca", "no",
+	"fig", "p.ex", "ex", "resp", "incl", "M", "Mr", "Dr", "St" };
 
 static bool ends_in_abbreviation(const char *start, const char *dot)
 {
@@ -25,12 +25,16 @@ static bool ends_in_abbreviation(const char *start, const char *dot)
 
 		if ((size_t)(dot - start) >= n && strncasecmp(dot - n, abbreviations[i], n) == 0 &&
 			((size_t)(dot - start) == n || !isalnum((unsigned char)dot[-1 - (long)n])))
-			return strcmp(abbreviations[i], "etc") != 0 && strcmp(abbreviations[i], "no") != 0;
+			return strcmp(abbreviations[i], "etc") != 0 &&
+			       strcmp(abbreviations[i], "no") != 0;
 	}
 	return false;
 }
 
-/* After a dot a sentence goes on when a small letter follows, unless a plain word stands before: people write without capitals. */
+/*
+ * After a dot a sentence goes on when a small letter follows, unless a plain word stands before:
+ * people write without capitals.
+ */
 static bool begins_sentence(const char *start, const char *dot, const char *end)
 {
 	const char *p = dot + 1, *word = dot;
@@ -49,7 +53,8 @@ static bool begins_sentence(const char *start, const char *dot, const char *end)
 static bool is_stop(const char *start, const char *p, const char *end)
 {
 	if (*p == '.')
-		return (p + 1 >= end || p[1] == ' ') && begins_sentence(start, p, end) && !ends_in_abbreviation(start, p) &&
+		return (p + 1 >= end || p[1] == ' ') && begins_sentence(start, p, end) &&
+		       !ends_in_abbreviation(start, p) &&
 		       !(p > start && isdigit((unsigned char)p[-1]) && p - start <= 3);
 	if (*p == '!' || *p == '?')
 		return p + 1 >= end || p[1] == ' ';
@@ -78,158 +83,59 @@ bool sentence_next(struct str *rest, struct str *ret)
 	return true;
 }
 
-/* ---- what stands before the matter ---- */
-
-/* Beginnings that are dropped. "~" at the end: up to the next comma, colon or dash, when one comes soon. */
-static const char *const reply_starts[] = {
-	"perfect!", "perfect,", "perfect.", "great!", "great,", "great.", "excellent!", "excellent,", "excellent.", "awesome!", "nice!",
-	"done!", "done.", "done -", "done —", "done:", "done,", "all done!", "all done.", "all done -", "all done —", "success!",
-	"yes,", "yes:", "no:", "yes.", "yes -", "yes —", "yes!", "yep,", "yep.", "no,", "no.", "no -", "no —", "correct.", "correct -", "correct —", "right.", "right,",
-	"exactly.", "exactly,", "agreed.", "agreed,", "fair.", "ok,", "ok.", "okay,", "okay.", "sure,", "sure!", "sure.", "got it.", "got it,", "got it!", "understood.",
-	"fixed!", "fixed.", "fixed -", "fixed —", "updated.", "implemented.", "change:", "changes:", "changed:", "but", "and", "now", "absolutely!", "absolutely.", "good question!", "good question.", "great question!",
-	"great question.", "good point.", "good point!", "good catch!", "good catch.", "good catch -", "good catch —", "good thinking.", "you're right!", "you're right.",
-	"you're right to~", "you're right that", "you're right,", "you're right:", "you were right,", "got it -", "got it —", "confirmed:", "confirmed.", "confirmed,", "found it:", "found it.", "the practical answer is:", "you're right -", "you're right —", "you're absolutely right!", "you're absolutely right.", "you're absolutely right,", "you're correct.", "you are right.",
-	"that's right.", "that's correct.", "sorry,", "sorry.", "sorry about that.", "apologies,", "short answer:", "quick answer up front:", "quick answer:", "short version:", "absolutely —", "absolutely -", "absolutely,", "one caveat:", "reason:", "the short answer:", "one note:", "notable:", "q:", "summary:", "tl;dr:", "tl;dr", "result:", "status:", "in short,", "in short:", "in summary,", "to summarize,",
-	"to summarize:", "overall,", "basically,", "essentially,", "additionally,", "also,", "however,", "finally,", "specifically,", "note:", "now,", "so,", "so", "then,",
-	"i've successfully", "i have successfully", "we've successfully", "i successfully", "successfully", "i've now", "i have now", "i've also", "i also", "i have also", "i've just", "i just", "i've",
-	"i have", "we've", "we have", "i can see that", "i can see", "i see that", "i found that", "i noticed that", "i confirmed that", "i verified that",
-	"as you can see,", "it looks like", "it turns out that", "turns out", "it turns out", "based on~", "according to~", "after reviewing~", "after looking~", "looking at~",
-	"parfait !", "parfait.", "parfait,", "excellent !", "super !", "voilà.", "voilà,", "voilà :", "c'est fait.", "c'est fait :", "c'est fait,", "terminé.", "terminé !", "fait.", "fait :", "oui,", "oui.", "non,", "non.",
-	"d'accord,", "d'accord.", "bonne question.", "bonne question !", "en résumé,", "en résumé :", "bref,", "j'ai bien", "j'ai également", "j'ai aussi", "j'ai maintenant", "j'ai donc", "j'ai", "nous avons", "vous avez raison,", "vous avez raison.", "tu as raison,", "tu as raison.", "effectivement,", "exact.", "exact,",
-};
-
-static const char *const prompt_starts[] = {
-	"hey,", "hey", "hi,", "hello,", "ok,", "ok", "okay,", "okay", "okay so", "so,", "so", "now,", "now", "then,", "then", "and,", "and", "also,", "also", "but", "well,", "yes,", "yes.", "yes please,", "yes", "yeah,", "yeah", "yep,", "no,", "sure,",
-	"sure.", "great,", "great.", "great!", "perfect,", "perfect.", "perfect!", "cool,", "nice,", "nice.", "thanks,", "thanks.", "thanks!", "thank you.", "ah,", "ah", "oh,", "hmm,", "hm,", "right,", "alright,", "alright", "good.", "good,", "actually,", "actually", "question:", "one more thing:", "next,", "next:",
-	"can you please", "can you also", "can you now", "can you", "could you please", "could you also", "could you", "would you please", "would you", "will you", "can we please", "can we also", "can we", "could we", "should we",
-	"please can you", "please", "pls", "let's", "lets", "let us", "i'd like you to", "i would like you to", "i'd like to", "i would like to", "i want you to", "i want to", "i need you to", "i need to", "we need to",
-	"we should", "we want to", "you should", "you need to", "help me to", "help me", "go ahead and", "i think we should", "i think you should", "i was wondering if", "just", "maybe", "do you know",
-	"peux-tu", "peux tu", "pourrais-tu", "pouvez-vous", "pourriez-vous", "est-ce que tu peux", "est ce que tu peux", "tu peux", "est-ce qu'on peut", "on peut", "merci de", "s'il te plaît,", "s'il te plaît", "s'il vous plaît,", "s'il vous plaît", "stp,", "stp", "svp,", "svp",
-	"il faut", "il faudrait", "je voudrais que tu", "je voudrais que vous", "je voudrais", "j'aimerais que tu", "j'aimerais", "je veux que tu", "je veux", "bon,", "bon", "alors,", "alors", "maintenant,", "maintenant", "oui,", "oui", "et", "donc", "d'accord,", "ensuite,", "ensuite", "bonjour,", "salut,", "super,", "super.", "super !",
-};
-
-/* Typographic apostrophes count as plain ones. Bytes of s that `start` takes, 0 when it does not begin so. */
-static size_t start_length(struct str s, const char *start)
-{
-	size_t i = 0;
-
-	for (; *start && *start != '~'; start++) {
-		if (i + 2 < s.n && *start == '\'' && memcmp(s.p + i, "\xe2\x80\x99", 3) == 0)
-			i += 3;
-		else if (i < s.n && tolower((unsigned char)s.p[i]) == (unsigned char)*start)
-			i++;
-		else
-			return 0;
-	}
-	/* A whole word, unless the start ends in a sign. */
-	if (i < s.n && *start != '~' && s.p[i] != ' ' && (isalnum((unsigned char)start[-1]) || isalnum((unsigned char)s.p[i])))
-		return 0;
-	return i;
-}
-
-#define CLAUSE_MAX 46
-
-static size_t to_comma(struct str s, size_t from)
-{
-	for (size_t i = from; i + 2 < s.n && i < CLAUSE_MAX; i++)
-		if ((s.p[i] == ',' && strncmp(s.p + i, ", and", MIN(s.n - i, 5u)) != 0) || s.p[i] == ':' || memcmp(s.p + i, " - ", 3) == 0 || memcmp(s.p + i, "—", 3) == 0)
-			return i + 1;
-	return 0;
-}
-
-/* "2. Orphaned sessions", "3) …" */
-static struct str skip_number(struct str s)
-{
-	size_t n = 0;
-
-	while (n < s.n && n < 3 && isdigit((unsigned char)s.p[n]))
-		n++;
-	if (n && n + 2 < s.n && strchr(".)", s.p[n]) && s.p[n + 1] == ' ')
-		return str_trim((struct str){ s.p + n + 2, s.n - n - 2 });
-	return s;
-}
-
-static struct str skip_signs(struct str s)
-{
-	s = skip_number(str_trim(s));
-	while (s.n && strchr("-:,;.!) ", s.p[0]) && !(s.p[0] == '-' && s.n > 1 && s.p[1] != ' ') && !(s.p[0] == '.' && s.n > 1 && s.p[1] != ' '))
-		s.p++, s.n--;
-	while (s.n >= 4 && (memcmp(s.p, "— ", 4) == 0 || memcmp(s.p, "– ", 4) == 0))
-		s.p += 4, s.n -= 4;
-	return str_trim(s);
-}
-
-static struct str strip(struct str s, const char *const *starts, size_t n)
-{
-	for (unsigned round = 0; round < STRIPS_MAX; round++) {
-		size_t longest = 0;
-
-		char first = s.n ? (char)tolower((unsigned char)s.p[0]) : '\0';
-
-		for (size_t i = 0; i < n; i++) {
-			size_t len = starts[i][0] == first ? start_length(s, starts[i]) : 0;
-
-			if (len && starts[i][strlen(starts[i]) - 1] == '~')
-				len = to_comma(s, len);
-			longest = MAX(longest, len);
-		}
-		if (!longest)
-			break;
-		s = skip_signs((struct str){ s.p + longest, s.n - longest });
-	}
-	return s;
-}
-
-static bool is_decision_verb(struct str word)
-{
-	return str_is(word, "chose") || str_is(word, "decided") || str_is(word, "opted") || str_is(word, "went");
-}
-
-/* "I updated the docs": who did it is known. */
-static struct str without_subject(struct str s)
-{
-	static const char *const subjects[] = { "i ", "we " };
-
-	for (size_t i = 0; i < ARRAY_LEN(subjects); i++) {
-		size_t n = strlen(subjects[i]);
-		struct str rest, first = { 0 };
-
-		if (s.n <= n || strncasecmp(s.p, subjects[i], n) != 0)
-			continue;
-		rest = (struct str){ s.p + n, s.n - n };
-		if (word_next(&rest, &first) && (word_is_deed(first) || is_decision_verb(first)))
-			return (struct str){ s.p + n, s.n - n };
-	}
-	return s;
-}
-
-struct str sentence_strip_reply(struct str s)
-{
-	return without_subject(strip(skip_signs(s), reply_starts, ARRAY_LEN(reply_starts)));
-}
-
-struct str sentence_strip_prompt(struct str s)
-{
-	return strip(skip_signs(s), prompt_starts, ARRAY_LEN(prompt_starts));
-}
-
 /* ---- judging ---- */
 
 static const struct {
 	const char *start;
 	unsigned trait;
-} trait_starts[] = {
-	{ "let me", TRAIT_INTENT }, { "let's", TRAIT_INTENT }, { "i'll", TRAIT_INTENT }, { "i will", TRAIT_INTENT }, { "now i", TRAIT_INTENT },
-	{ "now let", TRAIT_INTENT }, { "i'm going", TRAIT_INTENT }, { "i am going", TRAIT_INTENT }, { "i'm now", TRAIT_INTENT }, { "i'm ", TRAIT_INTENT }, { "next, i", TRAIT_INTENT }, { "next i", TRAIT_INTENT },
-	{ "first, let", TRAIT_INTENT }, { "first i", TRAIT_INTENT }, { "using the", TRAIT_INTENT }, { "reading ", TRAIT_INTENT }, { "checking ", TRAIT_INTENT }, { "running ", TRAIT_INTENT }, { "looking ", TRAIT_INTENT }, { "searching", TRAIT_INTENT }, { "starting ", TRAIT_INTENT }, { "spawning", TRAIT_INTENT }, { "fetching", TRAIT_INTENT }, { "sources", TRAIT_STATUS }, { "here is", TRAIT_POINTER }, { "first, i", TRAIT_INTENT }, { "going to", TRAIT_INTENT }, { "we'll", TRAIT_INTENT }, { "i need to", TRAIT_INTENT }, { "i should", TRAIT_INTENT }, { "waiting", TRAIT_INTENT }, { "je vais", TRAIT_INTENT }, { "je commence", TRAIT_INTENT }, { "commençons", TRAIT_INTENT }, { "maintenant,", TRAIT_INTENT }, { "regardons", TRAIT_INTENT },
-	{ "want me", TRAIT_QUESTION }, { "would you like", TRAIT_QUESTION }, { "should i", TRAIT_QUESTION }, { "shall i", TRAIT_QUESTION }, { "do you want", TRAIT_QUESTION }, { "if you want", TRAIT_QUESTION },
-	{ "let me know", TRAIT_QUESTION }, { "if you'd like", TRAIT_QUESTION }, { "say the word", TRAIT_QUESTION }, { "happy to", TRAIT_QUESTION }, { "ready to", TRAIT_QUESTION }, { "ready for", TRAIT_STATUS }, { "veux-tu", TRAIT_QUESTION }, { "voulez-vous", TRAIT_QUESTION }, { "souhaitez-vous", TRAIT_QUESTION }, { "souhaites-tu", TRAIT_QUESTION }, { "si tu veux", TRAIT_QUESTION }, { "si vous voulez", TRAIT_QUESTION }, { "dis-moi", TRAIT_QUESTION }, { "dites-moi", TRAIT_QUESTION },
-	{ "you ", TRAIT_ADDRESS }, { "your ", TRAIT_ADDRESS }, { "try ", TRAIT_ADDRESS }, { "feel free", TRAIT_ADDRESS }, { "tu peux", TRAIT_ADDRESS }, { "vous pouvez", TRAIT_ADDRESS }, { "votre ", TRAIT_ADDRESS },
-	{ "i think", TRAIT_OPINION }, { "i'd ", TRAIT_OPINION }, { "i would", TRAIT_OPINION }, { "i agree", TRAIT_OPINION }, { "i believe", TRAIT_OPINION }, { "i recommend", TRAIT_OPINION }, { "i suggest", TRAIT_OPINION }, { "i don't", TRAIT_OPINION }, { "i can", TRAIT_OPINION }, { "i was", TRAIT_OPINION }, { "je pense", TRAIT_OPINION }, { "je recommande", TRAIT_OPINION }, { "je propose", TRAIT_OPINION }, { "if ", TRAIT_OPINION },
-	{ "all ", TRAIT_STATUS }, { "everything ", TRAIT_STATUS }, { "both ", TRAIT_POINTER }, { "the following", TRAIT_POINTER }, { "the changes", TRAIT_POINTER }, { "for ", TRAIT_POINTER }, { "with ", TRAIT_POINTER }, { "once ", TRAIT_POINTER }, { "since ", TRAIT_POINTER }, { "looks ", TRAIT_POINTER }, { "a summary", TRAIT_POINTER }, { "the summary", TRAIT_POINTER }, { "my ", TRAIT_POINTER },
-	{ "pushed", TRAIT_STATUS }, { "committed", TRAIT_STATUS }, { "no changes", TRAIT_STATUS }, { "tests ", TRAIT_STATUS }, { "linter:", TRAIT_STATUS }, { "no response requested", TRAIT_STATUS }, { "verification", TRAIT_STATUS }, { "tous les tests", TRAIT_STATUS }, { "les tests", TRAIT_STATUS },
-	{ "log location", TRAIT_STATUS }, { "location:", TRAIT_STATUS }, { "generated with", TRAIT_STATUS }, { "total", TRAIT_STATUS }, { "one note", TRAIT_POINTER }, { "one caveat", TRAIT_POINTER }, { "caveat", TRAIT_POINTER }, { "if you", TRAIT_ADDRESS }, { "during ", TRAIT_POINTER }, { "when ", TRAIT_POINTER }, { "why ", TRAIT_POINTER }, { "in ", TRAIT_POINTER }, { "docs also", TRAIT_POINTER }, { "before:", TRAIT_POINTER }, { "after:", TRAIT_POINTER }, { "pr:", TRAIT_STATUS }, { "branch:", TRAIT_STATUS }, { "commit:", TRAIT_STATUS }, { "pr url", TRAIT_STATUS }, { "worktree:", TRAIT_STATUS }, { "http", TRAIT_STATUS }, { "usage", TRAIT_STATUS }, { "draft pr", TRAIT_STATUS },
-};
+} trait_starts[] = { { "let me", TRAIT_INTENT }, { "let's", TRAIT_INTENT },
+	{ "i'll", TRAIT_INTENT }, { "i will", TRAIT_INTENT }, { "now i", TRAIT_INTENT },
+	{ "now let", TRAIT_INTENT }, { "i'm going", TRAIT_INTENT }, { "i am going", TRAIT_INTENT },
+	{ "i'm now", TRAIT_INTENT }, { "i'm ", TRAIT_INTENT }, { "next, i", TRAIT_INTENT },
+	{ "next i", TRAIT_INTENT }, { "first, let", TRAIT_INTENT }, { "first i", TRAIT_INTENT },
+	{ "using the", TRAIT_INTENT }, { "reading ", TRAIT_INTENT }, { "checking ", TRAIT_INTENT },
+	{ "running ", TRAIT_INTENT }, { "looking ", TRAIT_INTENT }, { "searching", TRAIT_INTENT },
+	{ "starting ", TRAIT_INTENT }, { "spawning", TRAIT_INTENT }, { "fetching", TRAIT_INTENT },
+	{ "sources", TRAIT_STATUS }, { "here is", TRAIT_POINTER }, { "first, i", TRAIT_INTENT },
+	{ "going to", TRAIT_INTENT }, { "we'll", TRAIT_INTENT }, { "i need to", TRAIT_INTENT },
+	{ "i should", TRAIT_INTENT }, { "waiting", TRAIT_INTENT }, { "je vais", TRAIT_INTENT },
+	{ "je commence", TRAIT_INTENT }, { "commençons", TRAIT_INTENT },
+	{ "maintenant,", TRAIT_INTENT }, { "regardons", TRAIT_INTENT },
+	{ "want me", TRAIT_QUESTION }, { "would you like", TRAIT_QUESTION },
+	{ "should i", TRAIT_QUESTION }, { "shall i", TRAIT_QUESTION },
+	{ "do you want", TRAIT_QUESTION }, { "if you want", TRAIT_QUESTION },
+	{ "let me know", TRAIT_QUESTION }, { "if you'd like", TRAIT_QUESTION },
+	{ "say the word", TRAIT_QUESTION }, { "happy to", TRAIT_QUESTION },
+	{ "ready to", TRAIT_QUESTION }, { "ready for", TRAIT_STATUS },
+	{ "veux-tu", TRAIT_QUESTION }, { "voulez-vous", TRAIT_QUESTION },
+	{ "souhaitez-vous", TRAIT_QUESTION }, { "souhaites-tu", TRAIT_QUESTION },
+	{ "si tu veux", TRAIT_QUESTION }, { "si vous voulez", TRAIT_QUESTION },
+	{ "dis-moi", TRAIT_QUESTION }, { "dites-moi", TRAIT_QUESTION }, { "you ", TRAIT_ADDRESS },
+	{ "your ", TRAIT_ADDRESS }, { "try ", TRAIT_ADDRESS }, { "feel free", TRAIT_ADDRESS },
+	{ "tu peux", TRAIT_ADDRESS }, { "vous pouvez", TRAIT_ADDRESS }, { "votre ", TRAIT_ADDRESS },
+	{ "i think", TRAIT_OPINION }, { "i'd ", TRAIT_OPINION }, { "i would", TRAIT_OPINION },
+	{ "i agree", TRAIT_OPINION }, { "i believe", TRAIT_OPINION },
+	{ "i recommend", TRAIT_OPINION }, { "i suggest", TRAIT_OPINION },
+	{ "i don't", TRAIT_OPINION }, { "i can", TRAIT_OPINION }, { "i was", TRAIT_OPINION },
+	{ "je pense", TRAIT_OPINION }, { "je recommande", TRAIT_OPINION },
+	{ "je propose", TRAIT_OPINION }, { "if ", TRAIT_OPINION }, { "all ", TRAIT_STATUS },
+	{ "everything ", TRAIT_STATUS }, { "both ", TRAIT_POINTER },
+	{ "the following", TRAIT_POINTER }, { "the changes", TRAIT_POINTER },
+	{ "for ", TRAIT_POINTER }, { "with ", TRAIT_POINTER }, { "once ", TRAIT_POINTER },
+	{ "since ", TRAIT_POINTER }, { "looks ", TRAIT_POINTER }, { "a summary", TRAIT_POINTER },
+	{ "the summary", TRAIT_POINTER }, { "my ", TRAIT_POINTER }, { "pushed", TRAIT_STATUS },
+	{ "committed", TRAIT_STATUS }, { "no changes", TRAIT_STATUS }, { "tests ", TRAIT_STATUS },
+	{ "linter:", TRAIT_STATUS }, { "no response requested", TRAIT_STATUS },
+	{ "verification", TRAIT_STATUS }, { "tous les tests", TRAIT_STATUS },
+	{ "les tests", TRAIT_STATUS }, { "log location", TRAIT_STATUS },
+	{ "location:", TRAIT_STATUS }, { "generated with", TRAIT_STATUS },
+	{ "total", TRAIT_STATUS }, { "one note", TRAIT_POINTER }, { "one caveat", TRAIT_POINTER },
+	{ "caveat", TRAIT_POINTER }, { "if you", TRAIT_ADDRESS }, { "during ", TRAIT_POINTER },
+	{ "when ", TRAIT_POINTER }, { "why ", TRAIT_POINTER }, { "in ", TRAIT_POINTER },
+	{ "docs also", TRAIT_POINTER }, { "before:", TRAIT_POINTER }, { "after:", TRAIT_POINTER },
+	{ "pr:", TRAIT_STATUS }, { "branch:", TRAIT_STATUS }, { "commit:", TRAIT_STATUS },
+	{ "pr url", TRAIT_STATUS }, { "worktree:", TRAIT_STATUS }, { "http", TRAIT_STATUS },
+	{ "usage", TRAIT_STATUS }, { "draft pr", TRAIT_STATUS } };
 
 static bool begins_with(struct str s, const char *start)
 {
@@ -255,7 +161,8 @@ static size_t characters(struct str s)
 	return n;
 }
 
-static const char *const status_words[] = { "tests pass", "all pass", "tests are passing", "0 issues", "0 lint", "no issues", "lint passes", "lint clean", "tests passent" };
+static const char *const status_words[] = { "tests pass", "all pass", "tests are passing",
+	"0 issues", "0 lint", "no issues", "lint passes", "lint clean", "tests passent" };
 
 #define STATUS_LOOK 200 /* bytes of a sentence searched for the words of a status */
 
@@ -307,7 +214,8 @@ static void count_words(struct str s, struct sentence *ret)
 		struct str before = { rest.p, tick ? (size_t)(tick - rest.p) : rest.n };
 
 		while (word_next(&before, &word)) {
-			if (word_is_generic(word) || (word.n == 1 && !isdigit((unsigned char)word.p[0]))) {
+			if (word_is_generic(word) ||
+				(word.n == 1 && !isdigit((unsigned char)word.p[0]))) {
 				ret->plain++;
 				continue;
 			}
@@ -319,14 +227,17 @@ static void count_words(struct str s, struct sentence *ret)
 		close = memchr(tick + 1, '`', (size_t)(rest.p + rest.n - tick - 1));
 		if (!close)
 			break;
-		ret->names += (close - tick > 2) + (memchr(tick, ' ', (size_t)(close - tick)) != NULL);
+		ret->names +=
+			(close - tick > 2) + (memchr(tick, ' ', (size_t)(close - tick)) != NULL);
 		rest = (struct str){ close + 1, (size_t)(rest.p + rest.n - close - 1) };
 	}
 }
 
 struct sentence sentence_judge(struct str stripped)
 {
-	struct sentence ret = { .text = stripped, .traits = traits_of(stripped), .length = characters(stripped) };
+	struct sentence ret = {
+		.text = stripped, .traits = traits_of(stripped), .length = characters(stripped)
+	};
 
 	count_words(stripped, &ret);
 	return ret;
@@ -336,15 +247,18 @@ bool sentence_is_specific(const struct sentence *s)
 {
 	if (s->length < 12 || s->names + s->words < 2)
 		return false;
-	return s->words >= 1 || (s->names >= 2 && s->plain >= 2) || (s->names && s->traits & TRAIT_DEED);
+	return s->words >= 1 || (s->names >= 2 && s->plain >= 2) ||
+	       (s->names && s->traits & TRAIT_DEED);
 }
 
 int sentence_score(const struct sentence *s)
 {
-	static const struct { unsigned trait; int points; } prices[] = {
-		{ TRAIT_QUESTION, -16 }, { TRAIT_INTENT, -14 }, { TRAIT_POINTER, -5 }, { TRAIT_DEED, 4 }, { TRAIT_STATUS, -7 },
-		{ TRAIT_LEAD_IN, -8 }, { TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -5 },
-	};
+	static const struct {
+		unsigned trait;
+		int points;
+	} prices[] = { { TRAIT_QUESTION, -16 }, { TRAIT_INTENT, -14 }, { TRAIT_POINTER, -5 },
+		{ TRAIT_DEED, 4 }, { TRAIT_STATUS, -7 }, { TRAIT_LEAD_IN, -8 },
+		{ TRAIT_ADDRESS, -6 }, { TRAIT_OPINION, -5 } };
 	int score = (int)MIN(s->words, 7u) + 2 * (int)MIN(s->names, 3u);
 
 	if (!sentence_is_specific(s))
@@ -370,7 +284,8 @@ static bool is_clause_sign(const char *p, const char *end)
 	static const char *const signs[] = { " — ", " – ", " - ", "; ", ". ", " (", ", " };
 
 	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-		if ((size_t)(end - p) >= strlen(signs[i]) && memcmp(p, signs[i], strlen(signs[i])) == 0)
+		if ((size_t)(end - p) >= strlen(signs[i]) &&
+			memcmp(p, signs[i], strlen(signs[i])) == 0)
 			return true;
 	return false;
 }
@@ -378,8 +293,11 @@ static bool is_clause_sign(const char *p, const char *end)
 /* "For the parser, …" cut at its comma would leave nothing said. */
 static bool opens_with_subclause(struct str s)
 {
-	static const char *const starts[] = { "for ", "in ", "if ", "when ", "since ", "with ", "after ", "before ", "while ", "to ", "as ", "on ", "at ", "from ", "although ", "because ",
-		"looking ", "during ", "where ", "given that ", "once ", "based ", "given ", "pour ", "dans ", "si ", "quand ", "avec ", "après ", "avant ", "sur ", "comme " };
+	static const char *const starts[] = { "for ", "in ", "if ", "when ", "since ", "with ",
+		"after ", "before ", "while ", "to ", "as ", "on ", "at ", "from ", "although ",
+		"because ", "looking ", "during ", "where ", "given that ", "once ", "based ",
+		"given ", "pour ", "dans ", "si ", "quand ", "avec ", "après ", "avant ", "sur ",
+		"comme " };
 
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (begins_with(s, starts[i]))
@@ -406,12 +324,15 @@ static size_t clause_cut(struct str s, size_t max)
 /* Words that no title ends in. */
 static struct str drop_dangling(struct str s)
 {
-	static const char *const dangling[] = { "a", "an", "the", "and", "or", "to", "of", "in", "on", "for", "with", "by", "from", "that", "which", "is", "are", "as", "at", "not",
-		"its", "so", "when", "but", "if", "le", "la", "les", "un", "une", "de", "des", "du", "et", "ou", "à", "pour", "avec", "par", "que", "qui", "dans", "sur", "est" };
+	static const char *const dangling[] = { "a", "an", "the", "and", "or", "to", "of", "in",
+		"on", "for", "with", "by", "from", "that", "which", "is", "are", "as", "at", "not",
+		"its", "so", "when", "but", "if", "le", "la", "les", "un", "une", "de", "des", "du",
+		"et", "ou", "à", "pour", "avec", "par", "que", "qui", "dans", "sur", "est" };
 
 	for (bool again = true; again;) {
 		const char *blank = memrchr(s.p, ' ', s.n);
-		struct str last = blank ? (struct str){ blank + 1, (size_t)(s.p + s.n - blank - 1) } : (struct str){ 0 };
+		struct str last = blank ? (struct str){ blank + 1, (size_t)(s.p + s.n - blank - 1) }
+					: (struct str){ 0 };
 
 		again = false;
 		for (size_t i = 0; blank && i < ARRAY_LEN(dangling) && !again; i++)
@@ -427,7 +348,8 @@ static struct str trim_end(struct str s)
 {
 	for (;;) {
 		s = str_trim(s);
-		if (s.n >= 3 && (memcmp(s.p + s.n - 3, "—", 3) == 0 || memcmp(s.p + s.n - 3, "–", 3) == 0))
+		if (s.n >= 3 &&
+			(memcmp(s.p + s.n - 3, "—", 3) == 0 || memcmp(s.p + s.n - 3, "–", 3) == 0))
 			s.n -= 3;
 		else if (s.n && strchr(".:;,-!", s.p[s.n - 1]))
 			s.n--;
@@ -461,7 +383,8 @@ static char *cut_title(struct arena *a, struct str s, bool at_clauses)
 		const char *open = memrchr(cut.p, '(', cut.n);
 
 		if (open - cut.p >= TITLE_CLAUSE_MIN)
-			return arena_dup(a, s.p, trim_end((struct str){ s.p, (size_t)(open - cut.p) }).n);
+			return arena_dup(
+				a, s.p, trim_end((struct str){ s.p, (size_t)(open - cut.p) }).n);
 	}
 	cut = trim_end(drop_dangling(trim_end(cut)));
 	return arena_printf(a, "%.*s…", (int)cut.n, cut.p);
@@ -478,9 +401,11 @@ static void raise_first(char *title, struct str original)
 	/* "fix(parser): …" is how commits are named. */
 	if (first.p == original.p && first.n < original.n && strchr("(:!", original.p[first.n]))
 		return;
-	if (first.p == original.p && !word_is_name(first) && islower((unsigned char)title[0]) && !memchr(first.p, '-', first.n))
+	if (first.p == original.p && !word_is_name(first) && islower((unsigned char)title[0]) &&
+		!memchr(first.p, '-', first.n))
 		title[0] = (char)toupper((unsigned char)title[0]);
-	else if (first.p == original.p && memchr(first.p, '-', first.n) && isalpha((unsigned char)title[0]) && !word_is_name(first))
+	else if (first.p == original.p && memchr(first.p, '-', first.n) &&
+		 isalpha((unsigned char)title[0]) && !word_is_name(first))
 		title[0] = (char)toupper((unsigned char)title[0]);
 }
 
@@ -494,7 +419,8 @@ static char *finish(struct arena *a, struct str s, bool at_clauses)
 		if (original.p[i] != '`')
 			plain[n++] = (unsigned char)original.p[i] < ' ' ? ' ' : original.p[i];
 	s = trim_end((struct str){ plain, n });
-	while (s.n > 1 && (s.p[0] == '"' || s.p[0] == '(') && !memchr(s.p + 1, s.p[0] == '"' ? '"' : ')', s.n - 1))
+	while (s.n > 1 && (s.p[0] == '"' || s.p[0] == '(') &&
+		!memchr(s.p + 1, s.p[0] == '"' ? '"' : ')', s.n - 1))
 		s.p++, s.n--;
 	if (grapheme_cut(s, TITLE_MAX) < s.n)
 		ret = cut_title(a, s, at_clauses);

@@ -40,7 +40,8 @@ char *plain_from_markdown(struct arena *a, struct str text)
 			buf_char(&out, '\n');
 		if (b->kind == BLOCK_ITEM)
 			buf_printf(&out, "%*s- ", (int)(b->level < 6 ? b->level : 6) * 2, "");
-		buf_str(&out, b->kind == BLOCK_CODE ? b->text : inline_plain(a, str_of(b->text), false));
+		buf_str(&out,
+			b->kind == BLOCK_CODE ? b->text : inline_plain(a, str_of(b->text), false));
 	}
 	ret = arena_dup(a, buf_cstr(&out), out.len);
 	buf_done(&out);

@@ -8,10 +8,12 @@
 
 #define TEXT_MAX 400
 
-static const char *const asking_tools[] = { "AskUserQuestion", "request_user_input", "ask_user", "ask_question", "AskUser" };
+static const char *const asking_tools[] = { "AskUserQuestion", "request_user_input", "ask_user",
+	"ask_question", "AskUser" };
 
 /* How agents report a refusal with its reason. */
-static const char *const refusals[] = { "the user said:\n", "The user provided the following reason for the rejection:", "user said: " };
+static const char *const refusals[] = { "the user said:\n",
+	"The user provided the following reason for the rejection:", "user said: " };
 
 static void push(struct turn_view *v, const struct event *e, struct str question, struct str answer)
 {
@@ -41,7 +43,8 @@ static void add_quoted_pairs(struct turn_view *v, const struct event *e)
 		end = end ? end : strrchr(p + 3, '"');
 		if (!end || end <= p + 3)
 			return;
-		push(v, e, (struct str){ question, (size_t)(p - question) }, (struct str){ p + 3, (size_t)(end - p) - 3 });
+		push(v, e, (struct str){ question, (size_t)(p - question) },
+			(struct str){ p + 3, (size_t)(end - p) - 3 });
 		p = end;
 	}
 }

@@ -1,4 +1,7 @@
-/* Shell commands of a turn: which are worth keeping, which failed and why, which commits they made, which failures they mended. */
+/*
+ * Shell commands of a turn: which are worth keeping, which failed and why, which commits they made,
+ * which failures they mended.
+ */
 
 #include <ctype.h>
 #include <string.h>
@@ -8,23 +11,39 @@
 #include "observe/turn_view.h"
 
 #define COMMAND_TEXT_MAX 160
-#define COMMANDS_MAX 400      /* kept per turn for judging */
+#define COMMANDS_MAX 400 /* kept per turn for judging */
 #define ERROR_TEXT_MAX 200
-#define OUTPUT_LOOK 16384     /* bytes of output searched for an error, from its end too */
+#define OUTPUT_LOOK 16384 /* bytes of output searched for an error, from its end too */
 #define MESSAGE_MAX 1200
 
-static const char *const shell_tools[] = { "Bash", "shell", "exec_command", "shell_command", "local_shell", "local_shell_call", "Execute", "run_shell_command", "bash", "container.exec" };
+static const char *const shell_tools[] = { "Bash", "shell", "exec_command", "shell_command",
+	"local_shell", "local_shell_call", "Execute", "run_shell_command", "bash",
+	"container.exec" };
 
 /* Commands that only look around, by their first word or two. */
-static const char *const looking[] = { "ls", "cat", "grep", "rg", "find", "head", "tail", "wc", "sed", "echo", "pwd", "which", "cd", "sleep", "jq", "tree", "stat", "printf", "test", "true", "awk",
-	"sort", "file", "du", "df", "ps", "env", "type", "date", "diff", "nl", "less", "more", "cut", "tr", "xargs", "for", "while", "if", "mkdir", "touch", "chmod", "export", "command", "realpath", "readlink", "basename",
-	"git status", "git diff", "git log", "git show", "git branch", "git rev-parse", "git fetch", "git stash", "git remote", "git blame", "git ls-files", "git add", "git worktree", "git config", "git grep", "git ls-remote", "git merge-base", "git for-each-ref", "git rev-list", "git cat-file",
-	"gh pr view", "gh pr diff", "gh pr checks", "gh pr list", "gh issue view", "gh issue list", "gh api", "gh run", "gh auth", "gh search", "bd show", "bd list", "bd ready", "tmux", "curl" };
+static const char *const looking[] = { "ls", "cat", "grep", "rg", "find", "head", "tail", "wc",
+	"sed", "echo", "pwd", "which", "cd", "sleep", "jq", "tree", "stat", "printf", "test",
+	"true", "awk", "sort", "file", "du", "df", "ps", "env", "type", "date", "diff", "nl",
+	"less", "more", "cut", "tr", "xargs", "for", "while", "if", "mkdir", "touch", "chmod",
+	"export", "command", "realpath", "readlink", "basename", "git status", "git diff",
+	"git log", "git show", "git branch", "git rev-parse", "git fetch", "git stash",
+	"git remote", "git blame", "git ls-files", "git add", "git worktree", "git config",
+	"git grep", "git ls-remote", "git merge-base", "git for-each-ref", "git rev-list",
+	"git cat-file", "gh pr view", "gh pr diff", "gh pr checks", "gh pr list", "gh issue view",
+	"gh issue list", "gh api", "gh run", "gh auth", "gh search", "bd show", "bd list",
+	"bd ready", "tmux", "curl" };
 
 /* Words of commands that check the work: what they say decides whether it is right. */
-static const char *const checking[] = { "test", "pytest", "jest", "vitest", "check", "lint", "build", "tsc", "typecheck", "cargo", "clippy", "mypy", "ruff", "eslint", "make", "ninja", "gradle", "mvn", "ctest", "vet", "compile", "verify", "rspec", "phpunit", "swift", "xcodebuild", "dotnet", "tox", "biome", "golangci-lint" };
+static const char *const checking[] = { "test", "pytest", "jest", "vitest", "check", "lint",
+	"build", "tsc", "typecheck", "cargo", "clippy", "mypy", "ruff", "eslint", "make", "ninja",
+	"gradle", "mvn", "ctest", "vet", "compile", "verify", "rspec", "phpunit", "swift",
+	"xcodebuild", "dotnet", "tox", "biome", "golangci-lint" };
 
-static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED", "error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent", "AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot ", "xpected", "want ", "mismatch", "missing", "not found", "no such", "invalid", "should ", "denied", "unresolved", "undeclared", "is not ", "does not " };
+static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED",
+	"error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent",
+	"AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot ",
+	"xpected", "want ", "mismatch", "missing", "not found", "no such", "invalid", "should ",
+	"denied", "unresolved", "undeclared", "is not ", "does not " };
 
 /* ---- the command itself ---- */
 
@@ -56,7 +75,8 @@ static bool starts_word(struct str s, const char *word)
 {
 	size_t n = strlen(word);
 
-	return s.n >= n && memcmp(s.p, word, n) == 0 && (s.n == n || s.p[n] == ' ' || s.p[n] == '\n' || s.p[n] == ';');
+	return s.n >= n && memcmp(s.p, word, n) == 0 &&
+	       (s.n == n || s.p[n] == ' ' || s.p[n] == '\n' || s.p[n] == ';');
 }
 
 /* Without "cd somewhere &&", variables set for it, sudo, time and timeouts. */
@@ -68,10 +88,12 @@ static struct str strip_front(struct str s)
 		const char *line = starts_word(s, "cd") ? memchr(s.p, '\n', s.n) : NULL;
 		size_t name = 0;
 
-		while (eq && s.p + name < eq && (isalnum((unsigned char)s.p[name]) || s.p[name] == '_'))
+		while (eq && s.p + name < eq &&
+			(isalnum((unsigned char)s.p[name]) || s.p[name] == '_'))
 			name++;
 		if (and_sign)
-			s = str_trim((struct str){ and_sign + 2, (size_t)(s.p + s.n - and_sign) - 2 });
+			s = str_trim(
+				(struct str){ and_sign + 2, (size_t)(s.p + s.n - and_sign) - 2 });
 		else if (line)
 			s = str_trim((struct str){ line + 1, (size_t)(s.p + s.n - line) - 1 });
 		else if (eq && s.p + name == eq && name)
@@ -81,14 +103,18 @@ static struct str strip_front(struct str s)
 		else if (starts_word(s, "timeout"))
 			s = skip_word(skip_word(s));
 		else if (s.n && s.p[0] == '#' && memchr(s.p, '\n', s.n))
-			s = str_trim((struct str){ (const char *)memchr(s.p, '\n', s.n), s.n - (size_t)((const char *)memchr(s.p, '\n', s.n) - s.p) });
+			s = str_trim((struct str){ (const char *)memchr(s.p, '\n', s.n),
+				s.n - (size_t)((const char *)memchr(s.p, '\n', s.n) - s.p) });
 		else
 			break;
 	}
 	return s;
 }
 
-/* What is left of it when pipes into tail and redirections are taken off: equal for the same command run again. */
+/*
+ * What is left of it when pipes into tail and redirections are taken off: equal for the same
+ * command run again.
+ */
 static struct str strip_back(struct str s)
 {
 	static const char *const ends[] = { " 2>&1", " | ", " > ", " || ", " ;", "\n", " &&" };
@@ -105,7 +131,8 @@ static struct str strip_back(struct str s)
 /* "tool status", "tool list": the second word tells. */
 static bool only_asks(struct str s)
 {
-	static const char *const words[] = { "status", "list", "show", "view", "help", "--help", "-h", "--version", "version", "log", "logs", "get", "info", "capture", "search" };
+	static const char *const words[] = { "status", "list", "show", "view", "help", "--help",
+		"-h", "--version", "version", "log", "logs", "get", "info", "capture", "search" };
 	struct str rest = skip_word(s);
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
@@ -153,7 +180,9 @@ static bool checks_work(struct str key)
 
 static bool output_tells_failure(struct str output)
 {
-	static const char *const failing[] = { "--- FAIL", "\nFAIL", "FAILED", "error[E", ": error:", "npm ERR!", "Traceback (most recent", "panic: ", " failed, ", " failing", "Tests failed", "build failed", "compilation failed", "undefined: " };
+	static const char *const failing[] = { "--- FAIL", "\nFAIL", "FAILED", "error[E",
+		": error:", "npm ERR!", "Traceback (most recent", "panic: ", " failed, ",
+		" failing", "Tests failed", "build failed", "compilation failed", "undefined: " };
 
 	for (size_t i = 0; i < ARRAY_LEN(failing); i++)
 		if (str_find(output, str_of(failing[i])))
@@ -165,13 +194,15 @@ static struct str look_window(const char *output)
 {
 	size_t n = strlen(output);
 
-	return n > OUTPUT_LOOK ? (struct str){ output + n - OUTPUT_LOOK, OUTPUT_LOOK } : (struct str){ output, n };
+	return n > OUTPUT_LOOK ? (struct str){ output + n - OUTPUT_LOOK, OUTPUT_LOOK }
+			       : (struct str){ output, n };
 }
 
 static bool line_tells_error(struct str line)
 {
 	for (size_t i = 0; i < ARRAY_LEN(failure_marks); i++) {
-		struct str mark = str_of(failure_marks[i][0] == '\n' ? failure_marks[i] + 1 : failure_marks[i]);
+		struct str mark = str_of(
+			failure_marks[i][0] == '\n' ? failure_marks[i] + 1 : failure_marks[i]);
 
 		if (str_find(line, mark))
 			return line.n > mark.n + 4;
@@ -184,13 +215,15 @@ static bool line_has_place(struct str line)
 {
 	const char *colon = line.n ? memchr(line.p, ':', MIN(line.n, 120u)) : NULL;
 
-	return colon && colon > line.p + 2 && colon + 2 < line.p + line.n && isdigit((unsigned char)colon[1]) && memchr(line.p, '.', (size_t)(colon - line.p)) &&
+	return colon && colon > line.p + 2 && colon + 2 < line.p + line.n &&
+	       isdigit((unsigned char)colon[1]) && memchr(line.p, '.', (size_t)(colon - line.p)) &&
 	       !memchr(line.p, ' ', (size_t)(colon - line.p));
 }
 
 static bool line_tells_success(struct str line)
 {
-	static const char *const starts[] = { "(pass)", "✓", "✔", "ok ", "PASS", "--- PASS", "=== RUN", "Compiling", "Downloading" };
+	static const char *const starts[] = { "(pass)", "✓", "✔", "ok ", "PASS", "--- PASS",
+		"=== RUN", "Compiling", "Downloading" };
 
 	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
 		if (line.n > strlen(starts[i]) && memcmp(line.p, starts[i], strlen(starts[i])) == 0)
@@ -236,13 +269,15 @@ static bool parse_commit_line(struct arena *a, struct str line, struct commit *r
 	if (close - hash < 7 || close - hash > 40 || hash[-1] != ' ')
 		return false;
 	ret->hash = arena_dup(a, hash, (size_t)(close - hash));
-	ret->subject = one_line(a, (struct str){ close + 2, (size_t)(line.p + line.n - close) - 2 }, 200);
+	ret->subject =
+		one_line(a, (struct str){ close + 2, (size_t)(line.p + line.n - close) - 2 }, 200);
 	return true;
 }
 
 static bool is_trailer(struct str line)
 {
-	return str_find(line, STR("Co-Authored-By")) || str_find(line, STR("Co-authored-by")) || str_find(line, STR("Generated with")) || str_find(line, STR("Signed-off-by"));
+	return str_find(line, STR("Co-Authored-By")) || str_find(line, STR("Co-authored-by")) ||
+	       str_find(line, STR("Generated with")) || str_find(line, STR("Signed-off-by"));
 }
 
 /* The message after its subject, from the command that made it. */
@@ -274,7 +309,8 @@ static const char *commit_body(struct arena *a, const char *command, const char 
 	return line.n > 20 ? arena_dup(a, line.p, line.n) : NULL;
 }
 
-static void add_commits(struct turn_view *v, const struct event *e, size_t order, const char *command)
+static void add_commits(
+	struct turn_view *v, const struct event *e, size_t order, const char *command)
 {
 	struct str rest = str_of(e->output), line;
 
@@ -296,7 +332,8 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order)
 	struct str all, front;
 	char *command;
 
-	if (!name_is_any(e->tool, shell_tools, ARRAY_LEN(shell_tools)) || v->ncommands >= COMMANDS_MAX)
+	if (!name_is_any(e->tool, shell_tools, ARRAY_LEN(shell_tools)) ||
+		v->ncommands >= COMMANDS_MAX)
 		return;
 	command = command_of(v->a, e);
 	if (!command)
@@ -306,7 +343,9 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order)
 	c.key = arena_dup(v->a, front.p, strip_back(front).n);
 	c.text = one_line(v->a, strip_shown(front), COMMAND_TEXT_MAX);
 	c.is_telling = !only_looks(front);
-	c.moves_files = starts_word(front, "git mv") || starts_word(front, "git rm") || starts_word(front, "mv") || starts_word(front, "git revert") || starts_word(front, "git cherry-pick");
+	c.moves_files = starts_word(front, "git mv") || starts_word(front, "git rm") ||
+			starts_word(front, "mv") || starts_word(front, "git revert") ||
+			starts_word(front, "git cherry-pick");
 	c.is_check = c.is_telling && checks_work(str_of(c.key));
 	c.failed = e->status == STATUS_FAILED || e->exit_code > 0;
 	if (e->output && c.is_check && !c.failed && output_tells_failure(look_window(e->output)))
@@ -331,7 +370,8 @@ static bool edited_between(const struct turn_view *v, size_t from, size_t to)
 	for (size_t i = from + 1; i < to; i++) {
 		const struct event *e = &v->in->events[i];
 
-		if (e->kind == EVENT_TOOL && e->writes_files && e->nfiles && e->status != STATUS_FAILED && e->status != STATUS_DENIED)
+		if (e->kind == EVENT_TOOL && e->writes_files && e->nfiles &&
+			e->status != STATUS_FAILED && e->status != STATUS_DENIED)
 			return true;
 	}
 	return false;

@@ -10,12 +10,15 @@
 
 #define REQUEST_MAX 400
 #define ACCOUNT_MAX (32u << 10)
-#define WEAK_ACCOUNT 120       /* bytes; a shorter account that says nothing is helped out by what was said on the way */
+#define WEAK_ACCOUNT \
+	120 /* bytes; a shorter account that says nothing is helped out by what was said on the way */
 #define TELLING_SCORE 2
-#define REPORT_MIN 400         /* bytes of a sub-agent's report worth a memory */
+#define REPORT_MIN 400 /* bytes of a sub-agent's report worth a memory */
 
-static const char *const book_tools[] = { "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "update_plan", "ToolSearch", "EnterPlanMode" };
-static const char *const look_tools[] = { "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch", "NotebookRead", "LSP", "view_image", "read_file", "list_dir", "grep_files" };
+static const char *const book_tools[] = { "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate",
+	"TaskList", "TaskGet", "update_plan", "ToolSearch", "EnterPlanMode" };
+static const char *const look_tools[] = { "Read", "Grep", "Glob", "LS", "WebFetch", "WebSearch",
+	"NotebookRead", "LSP", "view_image", "read_file", "list_dir", "grep_files" };
 static const char *const agent_tools[] = { "Task", "Agent", "wait_agent", "wait" };
 
 bool name_is_any(const char *name, const char *const *names, size_t n)
@@ -61,22 +64,32 @@ char *one_line(struct arena *a, struct str text, size_t max)
 
 /* ---- files ---- */
 
-/* Notes and plans that agents keep for themselves, and files of a moment, are no work on the project. */
+/*
+ * Notes and plans that agents keep for themselves, and files of a moment, are no work on the
+ * project.
+ */
 static bool is_scratch(const char *path)
 {
-	static const char *const parts[] = { "/tmp/", "/var/folders/", "/private/tmp/", "/.claude/plans/", "/.claude/projects/", "/.claude/todos/", "/scratchpad/", "/.codex/" };
+	static const char *const parts[] = { "/tmp/", "/var/folders/", "/private/tmp/",
+		"/.claude/plans/", "/.claude/projects/", "/.claude/todos/", "/scratchpad/",
+		"/.codex/" };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (strncmp(path, parts[i], strlen(parts[i])) == 0 || (i > 2 && strstr(path, parts[i])))
+		if (strncmp(path, parts[i], strlen(parts[i])) == 0 ||
+			(i > 2 && strstr(path, parts[i])))
 			return true;
 	return false;
 }
 
-/* In a linked worktree the same file has another path: what follows the worktree's folder is its name in the project. */
+/*
+ * In a linked worktree the same file has another path: what follows the worktree's folder is its
+ * name in the project.
+ */
 static const char *below_worktree(const char *path)
 {
 	const char *at = strstr(path, "worktrees/"), *slash;
-	bool is_hidden = at && ((at > path && at[-1] == '.') || (at >= path + 8 && memcmp(at - 8, ".claude/", 8) == 0));
+	bool is_hidden = at && ((at > path && at[-1] == '.') ||
+				       (at >= path + 8 && memcmp(at - 8, ".claude/", 8) == 0));
 
 	if (!at || !(path[0] == '/' || is_hidden))
 		return path;
@@ -86,10 +99,13 @@ static const char *below_worktree(const char *path)
 
 static const char *shown_path(const struct turn_view *v, const struct event *e, const char *path)
 {
-	const char *roots[] = { v->in->project ? v->in->project->root : NULL, e->cwd, v->in->session ? v->in->session->cwd : NULL };
+	const char *roots[] = { v->in->project ? v->in->project->root : NULL, e->cwd,
+		v->in->session ? v->in->session->cwd : NULL };
 
 	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
-		const char *below = roots[i] && roots[i][0] && strcmp(roots[i], "/") != 0 ? path_below(roots[i], path) : NULL;
+		const char *below = roots[i] && roots[i][0] && strcmp(roots[i], "/") != 0
+					    ? path_below(roots[i], path)
+					    : NULL;
 
 		if (below && *below)
 			return below_worktree(below);
@@ -121,7 +137,8 @@ static void add_files(struct turn_view *v, const struct event *e, size_t order)
 			fresh.path = path;
 			ARENA_PUSH(v->a, v->files, v->nfiles, v->files_cap, fresh);
 			f = &v->files[v->nfiles - 1];
-			f->is_new = e->tool && strcmp(e->tool, "Write") == 0 && e->output && strstr(e->output, "created") != NULL;
+			f->is_new = e->tool && strcmp(e->tool, "Write") == 0 && e->output &&
+				    strstr(e->output, "created") != NULL;
 		}
 		if (modifies && !f->is_modified) {
 			f->is_modified = true;
@@ -141,10 +158,12 @@ static void add_report(struct turn_view *v, const struct event *e)
 	struct report r = { .event = e, .task = e->text };
 	struct str text = str_trim(str_of(e->output));
 
-	if (text.n < REPORT_MIN || e->status == STATUS_FAILED || str_find(text, STR("Async agent launched")))
+	if (text.n < REPORT_MIN || e->status == STATUS_FAILED ||
+		str_find(text, STR("Async agent launched")))
 		return;
 	/* Some agents wrap the report in tags and counts. */
-	const char *open = str_find(text, STR("<result>")), *close = str_find(text, STR("</result>"));
+	const char *open = str_find(text, STR("<result>")),
+		   *close = str_find(text, STR("</result>"));
 	if (open && close > open)
 		text = (struct str){ open + 8, (size_t)(close - open) - 8 };
 	close = str_find(text, STR("\nagentId:"));
@@ -191,7 +210,9 @@ static void add_telling(struct turn_view *v, struct buf *out, const struct event
 		while (sentence_next(&rest, &s)) {
 			struct sentence judged = sentence_judge(sentence_strip_reply(s));
 
-			if (sentence_score(&judged) < TELLING_SCORE || judged.traits & (TRAIT_LEAD_IN | TRAIT_INTENT) || out->len + s.n > ACCOUNT_MAX)
+			if (sentence_score(&judged) < TELLING_SCORE ||
+				judged.traits & (TRAIT_LEAD_IN | TRAIT_INTENT) ||
+				out->len + s.n > ACCOUNT_MAX)
 				continue;
 			buf_add(out, judged.text.p, judged.text.n);
 			buf_str(out, "\n\n");
@@ -235,7 +256,8 @@ static void make_account(struct turn_view *v)
 	}
 	if (out.len < WEAK_ACCOUNT && !says_something(v, (struct str){ buf_cstr(&out), out.len })) {
 		for (size_t i = 0; i < from; i++)
-			if (v->in->events[i].kind == EVENT_REPLY && !v->in->events[i].subagent && v->in->events[i].text)
+			if (v->in->events[i].kind == EVENT_REPLY && !v->in->events[i].subagent &&
+				v->in->events[i].text)
 				add_telling(v, &out, &v->in->events[i]);
 	}
 	v->account = (struct str){ arena_dup(v->a, buf_cstr(&out), out.len), out.len };

@@ -11,25 +11,27 @@
 #include "observe/rules.h"
 
 /*
- * A turn as the rules see it: who asked what, what the agent said at the end, which files, commands, commits, failures and
- * choices there were. Made once per turn; everything lies in the arena. Pure.
+ * A turn as the rules see it: who asked what, what the agent said at the end, which files,
+ * commands, commits, failures and choices there were. Made once per turn; everything lies in the
+ * arena. Pure.
  */
 
 struct touched_file {
-	const char *path;            /* as memories name it */
+	const char *path; /* as memories name it */
 	bool is_modified, is_new;
-	const struct event *event;   /* the last that touched it */
-	size_t order;                /* index of that event in the turn */
+	const struct event *event; /* the last that touched it */
+	size_t order;              /* index of that event in the turn */
 };
 
 struct command {
 	const struct event *event;
 	size_t order;
-	const char *text;   /* for people: one line, without a leading "cd" and long here-documents */
-	const char *key;    /* what makes two runs the same command */
-	const char *error;  /* first line that tells the failure; NULL when it did not fail */
-	bool failed, is_check, is_telling; /* is_telling: worth keeping (builds, tests, commits), not a look around */
-	bool moves_files;   /* git mv, git rm, mv, rm: work without an edit */
+	const char *text; /* for people: one line, without a leading "cd" and long here-documents */
+	const char *key;  /* what makes two runs the same command */
+	const char *error; /* first line that tells the failure; NULL when it did not fail */
+	bool failed, is_check,
+		is_telling; /* is_telling: worth keeping (builds, tests, commits), not a look around */
+	bool moves_files; /* git mv, git rm, mv, rm: work without an edit */
 };
 
 struct commit {
@@ -61,11 +63,12 @@ struct report {
 struct turn_view {
 	struct arena *a;
 	const struct rules_input *in;
-	const struct event *prompt;  /* the first that a person typed; NULL */
-	const char *request;         /* all typed prompts, one line; NULL */
-	const struct event *reply;   /* the last of the main thread; NULL */
-	struct str account;          /* what was said after the last step, or else what was said on the way */
-	struct blocks blocks;        /* of the account, with sections */
+	const struct event *prompt; /* the first that a person typed; NULL */
+	const char *request;        /* all typed prompts, one line; NULL */
+	const struct event *reply;  /* the last of the main thread; NULL */
+	struct str
+		account; /* what was said after the last step, or else what was said on the way */
+	struct blocks blocks; /* of the account, with sections */
 	struct touched_file *files;
 	size_t nfiles, files_cap, nmodified;
 	struct command *commands;
@@ -78,9 +81,9 @@ struct turn_view {
 	size_t nchoices, choices_cap;
 	struct report *reports;
 	size_t nreports, reports_cap;
-	size_t tools, looks;         /* calls; those that only read or search */
-	struct candidates *titles;   /* of replies and commits; made when first asked for */
-	const char **given;          /* titles given so far in this turn */
+	size_t tools, looks;       /* calls; those that only read or search */
+	struct candidates *titles; /* of replies and commits; made when first asked for */
+	const char **given;        /* titles given so far in this turn */
 	size_t ngiven, given_cap;
 };
 

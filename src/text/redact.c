@@ -1,6 +1,7 @@
 /*
- * Redaction in one pass: every position's three bytes are hashed (case folded) into a bitmap of the anchors of the table; only
- * where an anchor really stands is a compiled pattern tried. Text without secrets costs the pass and nothing else.
+ * Redaction in one pass: every position's three bytes are hashed (case folded) into a bitmap of the
+ * anchors of the table; only where an anchor really stands is a compiled pattern tried. Text
+ * without secrets costs the pass and nothing else.
  */
 
 #include <string.h>
@@ -16,13 +17,13 @@
 
 #define BITMAP_BITS 16
 #define ANCHORS_MAX 512
-#define CUSTOM_MAX 256             /* user's own patterns */
-#define MATCH_LIMIT 200000         /* steps without JIT; a pattern that needs more finds nothing */
+#define CUSTOM_MAX 256     /* user's own patterns */
+#define MATCH_LIMIT 200000 /* steps without JIT; a pattern that needs more finds nothing */
 
 struct anchor {
 	const char *text;
 	unsigned short len, row;
-	short next;                /* of the same hash; -1 ends */
+	short next; /* of the same hash; -1 ends */
 };
 
 struct redactor {
@@ -30,7 +31,7 @@ struct redactor {
 	short first[1u << BITMAP_BITS];
 	struct anchor anchors[ANCHORS_MAX];
 	size_t nanchors;
-	pcre2_code **codes;        /* one per row */
+	pcre2_code **codes; /* one per row */
 	size_t nrows;
 	pcre2_code *custom[CUSTOM_MAX];
 	size_t ncustom;
@@ -48,10 +49,15 @@ struct run {
 	uint64_t found;
 };
 
-/* Case folding by clearing bit 5 maps some signs onto each other too, which the comparison after it sorts out. */
+/*
+ * Case folding by clearing bit 5 maps some signs onto each other too, which the comparison after it
+ * sorts out.
+ */
 static inline unsigned hash3(const char *p)
 {
-	uint32_t v = ((uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 | (uint32_t)(unsigned char)p[2] << 16) & 0x00dfdfdfu;
+	uint32_t v = ((uint32_t)(unsigned char)p[0] | (uint32_t)(unsigned char)p[1] << 8 |
+			     (uint32_t)(unsigned char)p[2] << 16) &
+		     0x00dfdfdfu;
 
 	return (v * 2654435761u) >> (32 - BITMAP_BITS);
 }
@@ -85,7 +91,8 @@ static pcre2_code *compile(const char *pattern, char why[128], size_t *where)
 {
 	int code;
 	PCRE2_SIZE at;
-	pcre2_code *c = pcre2_compile((PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF, &code, &at, NULL);
+	pcre2_code *c = pcre2_compile(
+		(PCRE2_SPTR)pattern, PCRE2_ZERO_TERMINATED, PCRE2_NEVER_UTF, &code, &at, NULL);
 
 	if (!c) {
 		pcre2_get_error_message(code, (PCRE2_UCHAR *)why, 128);
@@ -103,11 +110,15 @@ static int custom_add(struct redactor *r, const char *const *extra, struct err *
 
 	for (; extra && *extra; extra++) {
 		if (r->ncustom == CUSTOM_MAX)
-			return err_set(err, ERR_TOO_LARGE, "more than %d patterns in redact.patterns", CUSTOM_MAX);
+			return err_set(err, ERR_TOO_LARGE,
+				"more than %d patterns in redact.patterns", CUSTOM_MAX);
 		r->custom[r->ncustom] = compile(*extra, why, &where);
 		if (!r->custom[r->ncustom]) {
-			err_set(err, ERR_USAGE, "redact.patterns: '%.200s' is not a regular expression: %s at %zu", *extra, why, where);
-			return err_hint(err, "Correct or remove it: remanence config redact.patterns");
+			err_set(err, ERR_USAGE,
+				"redact.patterns: '%.200s' is not a regular expression: %s at %zu",
+				*extra, why, where);
+			return err_hint(
+				err, "Correct or remove it: remanence config redact.patterns");
 		}
 		r->ncustom++;
 	}
@@ -140,7 +151,8 @@ int redactor_new(const char *const *extra, struct redactor **ret, struct err *er
 	for (size_t i = 0; i < r->nrows; i++) {
 		r->codes[i] = compile(redact_rows[i].pattern, why, &where);
 		if (!r->codes[i])
-			die("redaction table: pattern of '%s': %s at %zu", redact_rows[i].name, why, where);
+			die("redaction table: pattern of '%s': %s at %zu", redact_rows[i].name, why,
+				where);
 		anchors_add(r, i);
 	}
 	r->limits = pcre2_match_context_create(NULL);
@@ -157,7 +169,8 @@ static bool match_at(struct run *run, const pcre2_code *code, size_t at, uint32_
 {
 	if (!run->match)
 		run->match = pcre2_match_data_create(8, NULL);
-	run->pairs = pcre2_match(code, (PCRE2_SPTR)run->text.p, run->text.n, at, options, run->match, run->r->limits);
+	run->pairs = pcre2_match(code, (PCRE2_SPTR)run->text.p, run->text.n, at, options,
+		run->match, run->r->limits);
 	return run->pairs > 0;
 }
 
@@ -191,11 +204,13 @@ static const char *better_name(struct run *run, struct str value, const char *na
 	size_t at = (size_t)(value.p - run->text.p);
 	unsigned h = value.n < REDACT_ANCHOR_MIN ? 0 : hash3(value.p);
 
-	for (short i = value.n < REDACT_ANCHOR_MIN ? -1 : run->r->first[h]; i >= 0; i = run->r->anchors[i].next) {
+	for (short i = value.n < REDACT_ANCHOR_MIN ? -1 : run->r->first[h]; i >= 0;
+		i = run->r->anchors[i].next) {
 		const struct anchor *a = &run->r->anchors[i];
 		const struct redact_row *row = &redact_rows[a->row];
 
-		if (row->check == VALUE_ANY && row->back == 0 && match_at(run, run->r->codes[a->row], at, PCRE2_ANCHORED))
+		if (row->check == VALUE_ANY && row->back == 0 &&
+			match_at(run, run->r->codes[a->row], at, PCRE2_ANCHORED))
 			return row->name;
 	}
 	return name;
@@ -209,7 +224,9 @@ static bool try_anchors(struct run *run, size_t at, short first)
 		const struct redact_row *row = &redact_rows[a->row];
 		struct str value;
 
-		if (a->len > run->text.n - at || strncasecmp(a->text, run->text.p + at, a->len) != 0 || at < run->done + row->back)
+		if (a->len > run->text.n - at ||
+			strncasecmp(a->text, run->text.p + at, a->len) != 0 ||
+			at < run->done + row->back)
 			continue;
 		if (!match_at(run, run->r->codes[a->row], at - row->back, PCRE2_ANCHORED))
 			continue;
@@ -218,7 +235,8 @@ static bool try_anchors(struct run *run, size_t at, short first)
 			continue;
 		if (!redact_value_is_secret(row->check, value, value_is_quoted(run->text, value)))
 			continue;
-		replace(run, value, row->check == VALUE_ANY ? row->name : better_name(run, value, row->name));
+		replace(run, value,
+			row->check == VALUE_ANY ? row->name : better_name(run, value, row->name));
 		return true;
 	}
 	return false;
@@ -238,7 +256,9 @@ static void scan(struct run *run)
 	}
 }
 
-/* One result of a pass: what is in `out` and the rest, or the input itself when nothing was found. */
+/*
+ * One result of a pass: what is in `out` and the rest, or the input itself when nothing was found.
+ */
 static struct str finish(struct run *run, struct arena *a, uint64_t *count)
 {
 	struct str ret = run->text;
@@ -253,7 +273,8 @@ static struct str finish(struct run *run, struct arena *a, uint64_t *count)
 	return ret;
 }
 
-static struct str redact_custom(const struct redactor *r, const pcre2_code *code, struct arena *a, struct str text, uint64_t *count)
+static struct str redact_custom(const struct redactor *r, const pcre2_code *code, struct arena *a,
+	struct str text, uint64_t *count)
 {
 	struct run run = { .r = r, .text = text };
 	size_t at = 0;

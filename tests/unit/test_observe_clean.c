@@ -49,8 +49,11 @@ static bool field_line(struct arena *a, struct str line, struct str fields[FIELD
 	for (size_t i = 0; i < FIELD_COUNT; i++) {
 		size_t n = strlen(field_names[i]);
 
-		if (line.n >= n && memcmp(line.p, field_names[i], n) == 0 && (line.n == n || line.p[n] == ' ')) {
-			fields[i] = line.n > n ? unescape(a, (struct str){ line.p + n + 1, line.n - n - 1 }) : (struct str){ 0 };
+		if (line.n >= n && memcmp(line.p, field_names[i], n) == 0 &&
+			(line.n == n || line.p[n] == ' ')) {
+			fields[i] = line.n > n ? unescape(a, (struct str){ line.p + n + 1,
+								     line.n - n - 1 })
+					       : (struct str){ 0 };
 			return true;
 		}
 	}
@@ -59,8 +62,11 @@ static bool field_line(struct arena *a, struct str line, struct str fields[FIELD
 
 static struct captured_event event_of(const struct clean_case *c)
 {
-	return (struct captured_event){ .kind = c->kind, .text = c->in[FIELD_TEXT], .input = c->in[FIELD_INPUT],
-		.output = c->in[FIELD_OUTPUT], .diff = c->in[FIELD_DIFF] };
+	return (struct captured_event){ .kind = c->kind,
+		.text = c->in[FIELD_TEXT],
+		.input = c->in[FIELD_INPUT],
+		.output = c->in[FIELD_OUTPUT],
+		.diff = c->in[FIELD_DIFF] };
 }
 
 static unsigned check(const struct clean_case *c, const struct redactor *r)
@@ -74,8 +80,8 @@ static unsigned check(const struct clean_case *c, const struct redactor *r)
 	const struct str got[FIELD_COUNT] = { e.text, e.input, e.output, e.diff };
 	for (size_t i = 0; i < FIELD_COUNT; i++)
 		if (!str_eq(got[i], c->want[i])) {
-			fprintf(stderr, "%s: %s is '%.*s', not '%.*s'\n", c->title, field_names[i], (int)got[i].n, got[i].p,
-				(int)c->want[i].n, c->want[i].p);
+			fprintf(stderr, "%s: %s is '%.*s', not '%.*s'\n", c->title, field_names[i],
+				(int)got[i].n, got[i].p, (int)c->want[i].n, c->want[i].p);
 			wrong++;
 		}
 	if (e.is_meta != c->is_meta) {
@@ -88,7 +94,8 @@ static unsigned check(const struct clean_case *c, const struct redactor *r)
 static void read_line(struct arena *a, struct clean_case *c, struct str line)
 {
 	if (line.n > 5 && memcmp(line.p, "kind ", 5) == 0)
-		c->kind = (enum event_kind)name_find(event_kind_names, EVENT_KIND_COUNT, arena_dup(a, line.p + 5, line.n - 5));
+		c->kind = (enum event_kind)name_find(
+			event_kind_names, EVENT_KIND_COUNT, arena_dup(a, line.p + 5, line.n - 5));
 	else if (str_is(line, "want meta"))
 		c->is_meta = true;
 	else if (line.n > 5 && memcmp(line.p, "want ", 5) == 0)

@@ -30,10 +30,16 @@ static void desk_close(struct desk *d)
 
 static struct captured_event event_of(enum event_kind kind, const char *id, const char *text)
 {
-	return (struct captured_event){ .kind = kind, .source = SOURCE_TRANSCRIPT, .id = id, .text = str_of(text), .at = T0, .exit_code = -1 };
+	return (struct captured_event){ .kind = kind,
+		.source = SOURCE_TRANSCRIPT,
+		.id = id,
+		.text = str_of(text),
+		.at = T0,
+		.exit_code = -1 };
 }
 
-static struct captured_event tool_of(const char *id, const char *tool, const char *input, const char *output)
+static struct captured_event tool_of(
+	const char *id, const char *tool, const char *input, const char *output)
 {
 	struct captured_event e = event_of(EVENT_TOOL, NULL, NULL);
 
@@ -44,9 +50,14 @@ static struct captured_event tool_of(const char *id, const char *tool, const cha
 	return e;
 }
 
-static struct intake_result take(struct fixture *f, struct desk *d, struct captured_event *events, size_t n, const char *cwd)
+static struct intake_result take(
+	struct fixture *f, struct desk *d, struct captured_event *events, size_t n, const char *cwd)
 {
-	struct capture c = { .session = { .agent = AGENT_CLAUDE, .agent_session = "s1", .cwd = cwd }, .events = events, .nevents = n };
+	struct capture c = {
+		.session = { .agent = AGENT_CLAUDE, .agent_session = "s1", .cwd = cwd },
+		.events = events,
+		.nevents = n
+	};
 	struct intake_result result = { 0 };
 
 	ok(store_begin(f->s, &f->err));
@@ -69,7 +80,8 @@ static void what_comes_in_is_cleaned_and_redacted(void **state)
 	struct desk d;
 	struct captured_event events[] = {
 		event_of(EVENT_PROMPT, "u1", "deploy <private>code 4711</private> now"),
-		tool_of("t1", "Bash", "{\"command\":\"curl -u bob:correct-horse https://x\"}", "\033[31mfine\033[0m"),
+		tool_of("t1", "Bash", "{\"command\":\"curl -u bob:correct-horse https://x\"}",
+			"\033[31mfine\033[0m"),
 	};
 	size_t n;
 
@@ -95,9 +107,12 @@ static void excluded_folders_and_tools_leave_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event events[] = { event_of(EVENT_PROMPT, "u1", "hello"), tool_of("t1", "mcp__bank__balance", "{}", "12") };
+	struct captured_event events[] = { event_of(EVENT_PROMPT, "u1", "hello"),
+		tool_of("t1", "mcp__bank__balance", "{}", "12") };
 
-	desk_open(f, &d, "{\"capture.exclude\":[\"/srv/secret\",\"/home/*/private-*\"],\"capture.skip_tools\":[\"mcp__bank__*\"]}");
+	desk_open(f, &d,
+		"{\"capture.exclude\":[\"/srv/secret\",\"/home/*/"
+		"private-*\"],\"capture.skip_tools\":[\"mcp__bank__*\"]}");
 	assert_int_equal(take(f, &d, events, 2, "/srv/secret/deep/er").excluded_events, 2);
 	assert_int_equal(take(f, &d, events, 2, "/home/u/private-diary/x").excluded_events, 2);
 	struct intake_result r = take(f, &d, events, 2, "/srv/open");
@@ -115,7 +130,12 @@ static void runs_without_a_person_are_left_out_when_told_so(void **state)
 	struct fixture *f = *state;
 	struct desk d;
 	struct captured_event e = event_of(EVENT_PROMPT, "u1", "hello");
-	struct capture c = { .session = { .agent = AGENT_CODEX, .agent_session = "h", .cwd = "/srv/x", .is_headless = true }, .events = &e, .nevents = 1 };
+	struct capture c = { .session = { .agent = AGENT_CODEX,
+				     .agent_session = "h",
+				     .cwd = "/srv/x",
+				     .is_headless = true },
+		.events = &e,
+		.nevents = 1 };
 	struct intake_result r = { 0 };
 
 	desk_open(f, &d, "{\"capture.headless\":false}");
@@ -196,7 +216,8 @@ static void a_pause_holds_by_the_time_of_the_event(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e = event_of(EVENT_PROMPT, "u1", "before"), later = event_of(EVENT_PROMPT, "u2", "during");
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "before"),
+			      later = event_of(EVENT_PROMPT, "u2", "during");
 	int64_t pause;
 
 	desk_open(f, &d, "{}");
@@ -214,7 +235,8 @@ static void wrappers_alone_are_no_prompt(void **state)
 	struct fixture *f = *state;
 	struct desk d;
 	struct captured_event events[] = {
-		event_of(EVENT_PROMPT, "u1", "<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
+		event_of(EVENT_PROMPT, "u1",
+			"<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
 		event_of(EVENT_PROMPT, "u2", "<system-reminder>x</system-reminder>"),
 		event_of(EVENT_REPLY, "u3", "  "),
 	};
@@ -231,18 +253,25 @@ static void a_repository_made_later_is_seen(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e = event_of(EVENT_PROMPT, "u1", "one"), again = event_of(EVENT_PROMPT, "u2", "two");
-	const char *git = path_join(&f->arena, f->root, "app/.git"), *sub = path_join(&f->arena, f->root, "app/sub");
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "one"),
+			      again = event_of(EVENT_PROMPT, "u2", "two");
+	const char *git = path_join(&f->arena, f->root, "app/.git"),
+		   *sub = path_join(&f->arena, f->root, "app/sub");
 
 	desk_open(f, &d, "{}");
 	ok(file_mkdirs(sub, 0755, &f->err));
 	int64_t before = take(f, &d, &e, 1, sub).project;
 	ok(file_mkdirs(path_join(&f->arena, git, "refs"), 0755, &f->err));
 	ok(file_mkdirs(path_join(&f->arena, git, "objects"), 0755, &f->err));
-	ok(file_write(path_join(&f->arena, git, "HEAD"), "ref: refs/heads/main\n", 21, 0644, &f->err));
+	ok(file_write(
+		path_join(&f->arena, git, "HEAD"), "ref: refs/heads/main\n", 21, 0644, &f->err));
 	usleep(1100000); /* the longest that an old identity may hold */
 	struct intake_result r = { 0 };
-	struct capture c = { .session = { .agent = AGENT_CLAUDE, .agent_session = "s2", .cwd = sub }, .events = &again, .nevents = 1 };
+	struct capture c = {
+		.session = { .agent = AGENT_CLAUDE, .agent_session = "s2", .cwd = sub },
+		.events = &again,
+		.nevents = 1
+	};
 	ok(intake_take(d.intake, f->s, &f->arena, &c, "0001-hook", &r, &f->err));
 	struct session s;
 	ok(store_session_get(f->s, &f->arena, r.session, &s, &f->err));
@@ -254,15 +283,24 @@ static void a_repository_made_later_is_seen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_comes_in_is_cleaned_and_redacted, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(excluded_folders_and_tools_leave_nothing, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(runs_without_a_person_are_left_out_when_told_so, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(our_own_answers_are_not_observed_again, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(long_output_keeps_head_and_tail, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(files_become_absolute_against_where_the_event_stood, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_pause_holds_by_the_time_of_the_event, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(wrappers_alone_are_no_prompt, fixture_open, fixture_close),
-		cmocka_unit_test_setup_teardown(a_repository_made_later_is_seen, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			what_comes_in_is_cleaned_and_redacted, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			excluded_folders_and_tools_leave_nothing, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(runs_without_a_person_are_left_out_when_told_so,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			our_own_answers_are_not_observed_again, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			long_output_keeps_head_and_tail, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(files_become_absolute_against_where_the_event_stood,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_pause_holds_by_the_time_of_the_event, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			wrappers_alone_are_no_prompt, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_repository_made_later_is_seen, fixture_open, fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

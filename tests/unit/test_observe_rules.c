@@ -98,15 +98,21 @@ static void set_call(struct arena *a, struct event *e, const char *word, char *t
 		e->input = json_command(a, text);
 	} else if (strcmp(word, "ask") == 0) {
 		e->tool = "AskUserQuestion";
-		e->output = arena_printf(a, "User has answered your questions: \"%s\"=\"%s\". You can now continue.", text, result);
+		e->output = arena_printf(a,
+			"User has answered your questions: \"%s\"=\"%s\". You can now continue.",
+			text, result);
 	} else {
 		e->tool = "Task";
 		e->text = text;
 	}
-	e->status = strcmp(word, "fail") == 0 ? STATUS_FAILED : strcmp(word, "deny") == 0 ? STATUS_DENIED : STATUS_OK;
+	e->status = strcmp(word, "fail") == 0   ? STATUS_FAILED
+		    : strcmp(word, "deny") == 0 ? STATUS_DENIED
+						: STATUS_OK;
 	e->exit_code = strcmp(word, "fail") == 0 ? 1 : 0;
 	if (e->status == STATUS_DENIED)
-		e->output = arena_printf(a, "The tool use was rejected. To tell you how to proceed, the user said:\n%s", result);
+		e->output = arena_printf(a,
+			"The tool use was rejected. To tell you how to proceed, the user said:\n%s",
+			result);
 }
 
 static void add_event(struct arena *a, struct rules_case *c, const char *word, char *text)
@@ -114,7 +120,11 @@ static void add_event(struct arena *a, struct rules_case *c, const char *word, c
 	struct event *e = &c->events[c->n++];
 
 	assert_true(c->n <= EVENTS_MAX);
-	*e = (struct event){ .id = (int64_t)c->n, .key = arena_printf(a, "k%02zu", c->n), .at = 1000 * (int64_t)c->n, .cwd = ROOT, .exit_code = -1 };
+	*e = (struct event){ .id = (int64_t)c->n,
+		.key = arena_printf(a, "k%02zu", c->n),
+		.at = 1000 * (int64_t)c->n,
+		.cwd = ROOT,
+		.exit_code = -1 };
 	if (strcmp(word, "prompt") == 0 || strcmp(word, "meta") == 0) {
 		e->kind = EVENT_PROMPT;
 		e->text = text;
@@ -132,7 +142,8 @@ static void add_want(struct rules_case *c, const char *word, char *text)
 	struct want *w = &c->wants[c->nwants++];
 
 	assert_true(c->nwants <= WANTS_MAX);
-	*w = (struct want){ .is_field = strcmp(word, "want") != 0, .must_lack = strcmp(word, "lacks") == 0 };
+	*w = (struct want){ .is_field = strcmp(word, "want") != 0,
+		.must_lack = strcmp(word, "lacks") == 0 };
 	w->rule = strsep(&text, " ");
 	w->what = strsep(&text, " ");
 	w->text = text;
@@ -155,17 +166,31 @@ static const char *files_text(struct arena *a, const struct memory *m)
 	char *text = "";
 
 	for (size_t i = 0; i < m->nfiles; i++)
-		text = arena_printf(a, "%s %s%s", text, m->files[i].role == ROLE_MODIFIED ? "*" : "", m->files[i].path);
+		text = arena_printf(a, "%s %s%s", text,
+			m->files[i].role == ROLE_MODIFIED ? "*" : "", m->files[i].path);
 	return text;
 }
 
 static const char *field_of(struct arena *a, const struct memory *m, const char *name)
 {
-	const struct { const char *name, *value; } fields[] = {
-		{ "title", m->title }, { "subtitle", m->subtitle }, { "body", m->body }, { "facts", m->facts }, { "concepts", m->concepts },
-		{ "request", m->request }, { "investigated", m->investigated }, { "learned", m->learned }, { "completed", m->completed },
-		{ "next_steps", m->next_steps }, { "notes", m->notes }, { "commands", m->commands }, { "commit", m->commit },
-		{ "files", files_text(a, m) }, { "trust", trust_names[m->trust] },
+	const struct {
+		const char *name, *value;
+	} fields[] = {
+		{ "title", m->title },
+		{ "subtitle", m->subtitle },
+		{ "body", m->body },
+		{ "facts", m->facts },
+		{ "concepts", m->concepts },
+		{ "request", m->request },
+		{ "investigated", m->investigated },
+		{ "learned", m->learned },
+		{ "completed", m->completed },
+		{ "next_steps", m->next_steps },
+		{ "notes", m->notes },
+		{ "commands", m->commands },
+		{ "commit", m->commit },
+		{ "files", files_text(a, m) },
+		{ "trust", trust_names[m->trust] },
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
@@ -177,19 +202,24 @@ static const char *field_of(struct arena *a, const struct memory *m, const char 
 
 static unsigned complain(const struct rules_case *c, const struct want *w, const char *got)
 {
-	fprintf(stderr, "%s: %s%s %s %s: got '%s'\n", c->title, w->must_lack ? "not " : "", w->rule, w->what, w->text, got);
+	fprintf(stderr, "%s: %s%s %s %s: got '%s'\n", c->title, w->must_lack ? "not " : "", w->rule,
+		w->what, w->text, got);
 	return 1;
 }
 
-static unsigned check_want(struct arena *a, const struct rules_case *c, const struct want *w, const struct memory *m)
+static unsigned check_want(
+	struct arena *a, const struct rules_case *c, const struct want *w, const struct memory *m)
 {
-	if (strcmp(m->rule, w->rule) != 0 || (strcmp(w->what, "*") != 0 && strcmp(memory_type_names[m->type], w->what) != 0) ||
+	if (strcmp(m->rule, w->rule) != 0 ||
+		(strcmp(w->what, "*") != 0 && strcmp(memory_type_names[m->type], w->what) != 0) ||
 		(strcmp(w->text, "*") != 0 && strcmp(m->title, w->text) != 0))
-		return complain(c, w, arena_printf(a, "%s %s %s", m->rule, memory_type_names[m->type], m->title));
+		return complain(c, w,
+			arena_printf(a, "%s %s %s", m->rule, memory_type_names[m->type], m->title));
 	return 0;
 }
 
-static unsigned check_field(struct arena *a, const struct rules_case *c, const struct want *w, const struct rules_output *out)
+static unsigned check_field(struct arena *a, const struct rules_case *c, const struct want *w,
+	const struct rules_output *out)
 {
 	for (size_t i = 0; i < out->n; i++) {
 		const char *value;
@@ -220,7 +250,8 @@ static unsigned check(const struct rules_case *c)
 			wrong += complain(c, w, "nothing");
 	}
 	for (; seen < out.n; seen++, wrong++)
-		fprintf(stderr, "%s: too many: %s '%s'\n", c->title, out.memories[seen].rule, out.memories[seen].title);
+		fprintf(stderr, "%s: too many: %s '%s'\n", c->title, out.memories[seen].rule,
+			out.memories[seen].title);
 	return wrong;
 }
 
@@ -287,9 +318,11 @@ static void check_sound(void *ctx, const struct rules_case *c)
 		assert_true(m->nevidence > 0 && m->at > 0);
 		assert_int_equal(grapheme_cut(str_of(m->title), 90), strlen(m->title));
 		for (size_t e = 0; e < m->nevidence; e++)
-			assert_true(!m->evidence[e].excerpt || strlen(m->evidence[e].excerpt) <= EVIDENCE_EXCERPT_MAX);
+			assert_true(!m->evidence[e].excerpt ||
+				    strlen(m->evidence[e].excerpt) <= EVIDENCE_EXCERPT_MAX);
 		for (size_t j = 0; j < i; j++)
-			assert_false(strcmp(m->rule, out.memories[j].rule) == 0 && strcmp(m->slot, out.memories[j].slot) == 0);
+			assert_false(strcmp(m->rule, out.memories[j].rule) == 0 &&
+				     strcmp(m->slot, out.memories[j].slot) == 0);
 	}
 }
 
@@ -314,10 +347,28 @@ static void broken_events_are_survived(void **state)
 	const char *const files[] = { "/", "" };
 	const struct event events[] = {
 		{ .id = 1, .kind = EVENT_TOOL },
-		{ .id = 2, .kind = EVENT_TOOL, .tool = "Bash", .input = "{\"command\":", .exit_code = 2 },
-		{ .id = 3, .kind = EVENT_TOOL, .tool = "shell", .input = "{\"command\":[\"bash\",\"-lc\",\"\"]}", .output = "[x 1234567] y" },
-		{ .id = 4, .kind = EVENT_TOOL, .tool = "Edit", .files = files, .nfiles = 2, .writes_files = true, .status = STATUS_OK },
-		{ .id = 5, .kind = EVENT_TOOL, .tool = "Bash", .input = "{\"command\":\"git commit -m x\"}", .output = "[] \n[a]\n[main 1234567] \n" },
+		{ .id = 2,
+			.kind = EVENT_TOOL,
+			.tool = "Bash",
+			.input = "{\"command\":",
+			.exit_code = 2 },
+		{ .id = 3,
+			.kind = EVENT_TOOL,
+			.tool = "shell",
+			.input = "{\"command\":[\"bash\",\"-lc\",\"\"]}",
+			.output = "[x 1234567] y" },
+		{ .id = 4,
+			.kind = EVENT_TOOL,
+			.tool = "Edit",
+			.files = files,
+			.nfiles = 2,
+			.writes_files = true,
+			.status = STATUS_OK },
+		{ .id = 5,
+			.kind = EVENT_TOOL,
+			.tool = "Bash",
+			.input = "{\"command\":\"git commit -m x\"}",
+			.output = "[] \n[a]\n[main 1234567] \n" },
 		{ .id = 6, .kind = EVENT_TOOL, .tool = "AskUserQuestion", .output = "\"=\"" },
 		{ .id = 7, .kind = EVENT_REPLY, .text = "" },
 		{ .id = 8, .kind = EVENT_REPLY, .text = "```" },

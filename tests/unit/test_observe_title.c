@@ -57,7 +57,8 @@ static void every_case_of_the_file_gets_the_title_it_says(void **state)
 		} else if (begins(line, "title ", &arg)) {
 			cases++;
 			if (!str_is(arg, got ? got : "-")) {
-				fprintf(stderr, "title.cases:%u: '%s', not '%.*s'\n", n, got ? got : "-", (int)arg.n, arg.p);
+				fprintf(stderr, "title.cases:%u: '%s', not '%.*s'\n", n,
+					got ? got : "-", (int)arg.n, arg.p);
 				wrong++;
 			}
 		}
@@ -69,10 +70,16 @@ static void every_case_of_the_file_gets_the_title_it_says(void **state)
 static void a_title_is_one_short_line_of_valid_text(void **state)
 {
 	static const char *const texts[] = {
-		"Added 👩‍👩‍👧‍👦 family emoji support to the truncation of very long titles that go on and on and on and on and on and on",
-		"Fixed `naïve` cutting of e\xcc\x81\xcc\x81\xcc\x81 combining marks in\nthe\tmiddle of words that are long enough to be cut somewhere around here okay",
-		"Updated the slow token reader of aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa parser",
-		"Changed the reader (which was slow (very slow, in fact) for the files that people have in their homes) and the writer of it",
+		"Added 👩‍👩‍👧‍👦 family emoji support to the truncation of very long titles "
+		"that go on and on and on and on and on and on",
+		"Fixed `naïve` cutting of e\xcc\x81\xcc\x81\xcc\x81 combining marks "
+		"in\nthe\tmiddle of words that are long enough to be cut somewhere around here "
+		"okay",
+		"Updated the slow token reader of "
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+		"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa parser",
+		"Changed the reader (which was slow (very slow, in fact) for the files that people "
+		"have in their homes) and the writer of it",
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
@@ -89,10 +96,13 @@ static void a_title_is_one_short_line_of_valid_text(void **state)
 static void markdown_becomes_plain_text(void **state)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	static const char in[] = "# Head\n\nSome **bold**, *thin* and `code_x`, 2 * 3 * 4, snake_case_name and *.c files.\n\n- one\n  - [two](http://x)\n\n```c\nint *p;\n```\n";
+	static const char in[] =
+		"# Head\n\nSome **bold**, *thin* and `code_x`, 2 * 3 * 4, snake_case_name and *.c "
+		"files.\n\n- one\n  - [two](http://x)\n\n```c\nint *p;\n```\n";
 
 	assert_string_equal(plain_from_markdown(&a, str_of(in)),
-		"Head\nSome bold, thin and code_x, 2 * 3 * 4, snake_case_name and *.c files.\n- one\n  - two\nint *p;\n");
+		"Head\nSome bold, thin and code_x, 2 * 3 * 4, snake_case_name and *.c files.\n- "
+		"one\n  - two\nint *p;\n");
 }
 
 static void bytes_of_any_kind_are_survived(void **state)
@@ -101,7 +111,8 @@ static void bytes_of_any_kind_are_survived(void **state)
 
 	for (int round = 0; round < 300; round++) {
 		AUTO(arena_done) struct arena a = { 0 };
-		static const char letters[] = "`*_[](){}<>#-1. \n\t\\~|:!?\"'aZ\xc3\xa9\xe2\x80\x94\xf0\x9f\x98\x80";
+		static const char letters[] =
+			"`*_[](){}<>#-1. \n\t\\~|:!?\"'aZ\xc3\xa9\xe2\x80\x94\xf0\x9f\x98\x80";
 		char text[400];
 		size_t n = (size_t)(round + 1);
 
@@ -134,7 +145,8 @@ static void the_tables_of_words_are_in_order(void **state)
 static void titles_that_say_the_same_are_known(void **state)
 {
 	assert_true(title_is_like("Fixed the race in the spool drain", "Fix race in spool drain"));
-	assert_false(title_is_like("Fixed the race in the spool drain", "Added a flag to print paths"));
+	assert_false(
+		title_is_like("Fixed the race in the spool drain", "Added a flag to print paths"));
 	assert_true(title_is_like("Done", "done"));
 }
 

@@ -38,7 +38,8 @@ static bool check_case(const struct redactor *r, const char *in, const char *wan
 	struct str got = redact(r, &a, str_of(in), &count);
 
 	if (!str_is(got, want)) {
-		fprintf(stderr, "redact.cases:%u: got  %.*s\n%*swant %s\n", line, (int)got.n, got.p, 17, "", want);
+		fprintf(stderr, "redact.cases:%u: got  %.*s\n%*swant %s\n", line, (int)got.n, got.p,
+			17, "", want);
 		return false;
 	}
 	if (strcmp(in, want) == 0)
@@ -81,7 +82,8 @@ static void the_persons_own_patterns_are_used(void **state)
 
 	assert_int_equal(redactor_new(extra, &r, NULL), 0);
 	got = redact(r, &a, str_of("id ACME-123456 employee=jo, ACME-654321"), &count);
-	assert_true(str_is(got, "id [redacted:custom] employee=[redacted:custom], [redacted:custom]"));
+	assert_true(
+		str_is(got, "id [redacted:custom] employee=[redacted:custom], [redacted:custom]"));
 	assert_int_equal(count, 3);
 	redactor_free(r);
 }
