@@ -16,8 +16,8 @@
 #define SHORT_PART_MAX 400
 #define ANSWER_MAX 450 /* of an answer, which the finding holds at length */
 #define DONE_MIN 120   /* a shorter section of changes gives way to the whole account */
-#define SPOKEN_MIN \
-	24 /* bytes of account that make a turn without observations worth a summary, when it ran something */
+/* Bytes of account that make a turn without observations worth a summary, when it ran something */
+#define SPOKEN_MIN 24
 #define SPOKEN_ALONE_MIN 90 /* the same when it only looked */
 #define LOOKED_MAX 5
 #define REQUEST_TITLE_MIN 20 /* bytes of a request that may name its turn when nothing else does */

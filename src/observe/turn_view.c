@@ -10,8 +10,8 @@
 
 #define REQUEST_MAX 400
 #define ACCOUNT_MAX (32u << 10)
-#define WEAK_ACCOUNT \
-	120 /* bytes; a shorter account that says nothing is helped out by what was said on the way */
+/* Bytes; a shorter account that says nothing is helped out by what was said on the way */
+#define WEAK_ACCOUNT 120
 #define TELLING_SCORE 2
 #define REPORT_MIN 400 /* bytes of a sub-agent's report worth a memory */
 
