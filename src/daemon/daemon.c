@@ -57,12 +57,18 @@ static void hook_taken(void *ctx, const struct capture *c, int64_t session)
 		observer_poke(d->observer);
 }
 
+/* Settings changed by hand hold for the very next event. */
+static void sweeping(void *ctx)
+{
+	struct daemon *d = ctx;
+	if (current_refresh(d->current, false))
+		writer_refresh(d->writer);
+}
+
 static void swept(void *ctx)
 {
 	struct daemon *d = ctx;
 	injections_flush(d->injections);
-	if (current_refresh(d->current, false))
-		writer_refresh(d->writer);
 }
 
 void daemon_use(struct daemon *d)
@@ -153,7 +159,7 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->catchup = catchup_new(&setup);
 	d->injections = injections_new(d->writer);
-	struct drain_hooks hooks = { .taken = hook_taken, .swept = swept, .ctx = d };
+	struct drain_hooks hooks = { .taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d };
 	d->drain = drain_new(&d->paths, d->writer, &hooks);
 }
 

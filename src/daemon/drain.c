@@ -283,6 +283,7 @@ static bool folder_sweep(struct drain *d, const struct folder *f)
 
 static void sweep(struct drain *d)
 {
+	d->hooks.sweeping(d->hooks.ctx);
 	for (size_t i = 0; i < d->nfolders; i++) {
 		bool has_more = true;
 		while (has_more) {

@@ -24,7 +24,8 @@
 struct drain_hooks {
 	/* After the commit of a hook's events, on the writer thread. */
 	void (*taken)(void *ctx, const struct capture *c, int64_t session);
-	/* After a sweep, on the drain's thread. */
+	/* Before and after a sweep, on the drain's thread. */
+	void (*sweeping)(void *ctx);
 	void (*swept)(void *ctx);
 	void *ctx;
 };

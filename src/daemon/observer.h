@@ -12,7 +12,7 @@
  * the writer's background lane. A turn whose session got another event between reading and writing is left dirty and comes again.
  */
 
-#define OBSERVER_TURNS 16          /* in one round */
+#define OBSERVER_TURNS 64          /* in one round */
 #define OBSERVER_EVENTS_MAX 4000   /* of a turn; later ones are not looked at */
 #define OBSERVER_QUIET_MS 120000   /* without an event: quiet */
 

@@ -189,10 +189,12 @@ static int run_one(struct writer *w, struct work *work)
 	arena_reset(&w->arena);
 	if (!work->result)
 		return db_release(db, &work->err);
-	db_rollback_to(db);
+	/* A full disk may have undone the whole transaction: then nothing of this batch was stored. */
+	bool is_lost = !db_in_transaction(db);
+	if (!is_lost)
+		db_rollback_to(db);
 	intake_renew(w);
-	struct err ignored = { 0 };
-	return db_release(db, &ignored);
+	return is_lost || !db_in_transaction(db) ? -1 : 0;
 }
 
 static void batch_done(struct writer *w, struct work *batch, bool is_lost, const struct err *err)

@@ -20,7 +20,7 @@
 #define WRITER_BATCH_MS 50
 #define WRITER_BATCH_WORKS 512
 #define WRITER_PATIENCE_MS 10000
-#define WRITER_STARVED_MS 500 /* work of a lower lane that waited this long is served once in each batch */
+#define WRITER_STARVED_MS 200 /* work of a lower lane that waited this long is served once in each batch */
 #define WRITER_LANE_WORKS 256
 #define WRITER_LANE_BYTES (12u << 20)
 
