@@ -190,11 +190,11 @@ static int run_one(struct writer *w, struct work *work)
 	if (!work->result)
 		return db_release(db, &work->err);
 	/* A full disk may have undone the whole transaction: then nothing of this batch was stored. */
-	bool is_lost = !db_in_transaction(db);
+	bool is_lost = !db_is_in_transaction(db);
 	if (!is_lost)
 		db_rollback_to(db);
 	intake_renew(w);
-	return is_lost || !db_in_transaction(db) ? -1 : 0;
+	return is_lost || !db_is_in_transaction(db) ? -1 : 0;
 }
 
 static void batch_done(struct writer *w, struct work *batch, bool is_lost, const struct err *err)

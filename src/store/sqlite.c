@@ -427,11 +427,6 @@ void db_rollback_to(struct db *db)
 		db_run(db, "RELEASE " SAVEPOINT_NAME, NULL, 0, NULL);
 }
 
-bool db_in_transaction(struct db *db)
-{
-	return !sqlite3_get_autocommit(db->handle);
-}
-
 uint64_t db_rollbacks(struct db *db)
 {
 	return db->rollbacks;
