@@ -3,6 +3,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import time
 import uuid
@@ -78,9 +79,19 @@ class Remanence:
         folder = self.home / "spool" / where
         return sorted(p for p in folder.iterdir()) if folder.exists() else []
 
+    def knock(self):
+        """Tells the daemon that the spool has something, as a hook does."""
+        with socket.socket(socket.AF_UNIX) as s:
+            s.connect(str(self.home / "run" / "socket"))
+
     def drained(self):
         """Waits until the daemon took in everything that hooks left."""
         wait_for(lambda: not self.spool(), "the spool to be drained")
+
+    def start(self):
+        """Starts the daemon unless it runs; gives its process id."""
+        self.run("start")
+        return self.pid()
 
     def pid(self):
         result = self.run("--json", "status", check=False)

@@ -40,12 +40,12 @@ def test_a_hook_prints_nothing_and_its_event_is_found(rem):
 def test_odd_input_never_hurts_a_session(rem, agent, event, payload):
     done = rem.run("hook", agent, event, input=payload, check=False)
     assert (done.status, done.out) == (0, "")
-    assert rem.json("status")["running"] is True
+    rem.start()
     rem.drained()
 
 
 def test_broken_input_is_kept_in_quarantine_with_its_reason(rem):
-    rem.run("status")
+    rem.start()
     rem.hook("Stop", b"this is not JSON")
     wait_for(lambda: rem.spool("bad"), "the file to be put aside")
     reasons = [p for p in rem.spool("bad") if p.name.endswith(".reason")]
@@ -73,7 +73,7 @@ def test_a_data_folder_deeper_than_a_socket_path_works(rem):
     deep = rem.scratch / ("d" * 60) / ("e" * 60) / ("f" * 60)
     rem.env["REMANENCE_HOME"] = str(deep)
     rem.home = deep
-    assert rem.json("status")["running"] is True
+    rem.start()
     s = ClaudeSession(rem, rem.make_repo())
     s.prompt("a prompt in a deep folder")
     rem.drained()
@@ -109,7 +109,7 @@ def test_private_parts_and_secrets_reach_no_file(rem):
 
 def test_hooks_survive_a_stopped_daemon(rem):
     repo = rem.make_repo()
-    pid = rem.json("status")["pid"]
+    pid = rem.start()
     os.kill(pid, signal.SIGSTOP)
     try:
         s = ClaudeSession(rem, repo)
@@ -141,7 +141,7 @@ def test_killed_at_random_nothing_acknowledged_is_lost(rem):
     """kill -9 of daemon and hooks at random points under load: what a hook acknowledged is there once."""
     repo = rem.make_repo()
     rng = random.Random(11)
-    rem.run("status")
+    rem.start()
     rounds, acknowledged = int(os.environ.get("REMANENCE_TEST_KILLS", "40")), set()
     big = "x" * 300_000
     for n in range(rounds):
@@ -179,7 +179,7 @@ def test_a_locked_store_delays_and_loses_nothing(rem):
     import sqlite3
     repo = rem.make_repo()
     s = ClaudeSession(rem, repo)
-    rem.run("status")
+    rem.start()
     lock = sqlite3.connect(rem.home / "remanence.db", isolation_level=None)
     lock.execute("BEGIN IMMEDIATE")
     for n in range(5):
@@ -203,7 +203,7 @@ def test_a_full_disk_delays_and_loses_nothing(rem):
         rem.home = small / "r"
         repo = rem.make_repo()
         s = ClaudeSession(rem, repo)
-        rem.run("status")
+        rem.start()
         fill = small / "fill"
         with open(fill, "wb") as f:
             try:
@@ -229,8 +229,8 @@ def test_a_full_disk_delays_and_loses_nothing(rem):
 
 def test_a_tool_result_of_100_mb_passes_in_64_mb_of_memory(rem):
     repo = rem.make_repo()
-    rem.run("status")
-    pid = rem.json("status")["pid"]
+    rem.start()
+    pid = rem.start()
     body = b'{"session_id":"huge","cwd":%s,"hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"toolu_huge","tool_input":{"command":"cat big"},"tool_response":{"stdout":"HEADMARK ' % json.dumps(str(repo)).encode()
     body += b"lorem ipsum dolor " * (100 * 1024 * 1024 // 18) + b' TAILMARK"}}'
     rem.hook("PostToolUse", body)
@@ -246,19 +246,19 @@ def test_a_tool_result_of_100_mb_passes_in_64_mb_of_memory(rem):
 
 
 def test_two_daemons_of_one_folder_do_not_coexist(rem):
-    pid = rem.json("status")["pid"]
+    pid = rem.start()
     second = subprocess.run([str(rem.daemon), "--foreground", "--home", str(rem.home)], env=rem.env, capture_output=True, text=True, timeout=30)
     assert second.returncode != 0 and second.stderr.strip()
-    assert rem.json("status")["pid"] == pid
+    assert rem.start() == pid
 
 
 def test_stop_returns_when_the_daemon_has_left_and_start_brings_it_back(rem):
-    pid = rem.json("status")["pid"]
+    pid = rem.start()
     rem.run("stop")
     assert not pathlib.Path("/proc/%d" % pid).exists() or rem.pid() != pid
     assert not (rem.home / "run" / "socket").exists()
     rem.run("start")
-    assert rem.json("status")["pid"] != pid
+    assert rem.start() != pid
 
 
 def test_folders_and_files_are_for_the_owner_only(rem):

@@ -209,7 +209,7 @@ def test_the_index_is_rebuilt_when_it_is_deleted_cut_or_scribbled_over(filled):
 
 def test_a_newer_store_is_refused_in_a_sentence(rem):
     import sqlite3
-    rem.run("status")
+    rem.start()
     rem.run("stop")
     db = sqlite3.connect(rem.home / "remanence.db")
     db.execute("PRAGMA user_version = 9999")

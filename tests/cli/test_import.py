@@ -90,7 +90,7 @@ def test_a_line_of_100_mb_is_taken_in_bounded_memory(rem):
     s = session_with_work(rem, rem.make_repo())
     s.tool("Bash", {"command": "cat huge"}, {"stdout": "TAG-BEGIN " + "0123456789 abcdef " * 6_000_000 + " TAG-END"}, hook=False)
     s.write()
-    pid = rem.json("status")["pid"]
+    pid = rem.start()
     assert rem.json("import", s.path)["new_events"] == 6
     peak = int(next(line for line in pathlib.Path("/proc/%d/status" % pid).read_text().splitlines() if line.startswith("VmHWM")).split()[1])
     if "ASAN_OPTIONS" not in rem.env and "TSAN_OPTIONS" not in rem.env:
@@ -123,7 +123,7 @@ def test_a_killed_import_goes_on_where_it_was(rem):
     from corpus import Corpus
     folder = rem.scratch / "history"
     Corpus(5).write(folder, 2000)
-    rem.run("status")
+    rem.start()
     p = subprocess.Popen([str(rem.client), "--json", "import", str(folder)], env=rem.env, stdout=subprocess.PIPE)
     p.stdout.readline()  # the first progress record: it is under way
     rem.kill()

@@ -47,6 +47,7 @@ class Recording:
             tmp = self.rem.home / "spool" / "tmp" / name
             tmp.write_bytes(head.encode() + body)
             tmp.rename(new / name)
+        self.rem.knock()
 
     def read(self):
         self.rem.run("import", self.target)
@@ -55,10 +56,7 @@ class Recording:
         """What the store holds of it, without ids and times."""
         found = []
         for s in self.rem.json("sessions", "--project", "all", "--limit", "1000")["sessions"]:
-            skip = 0
-            while True:
-                items = self.rem.json("timeline", s["ref"], "--project", "all", "--limit", "100000")["items"]
-                break
+            items = self.rem.json("timeline", s["ref"], "--project", "all", "--limit", "100000")["items"]
             for i in items:
                 if i["kind"] in ("prompt", "reply", "tool", "compaction"):
                     found.append((s["agent_session"], i["kind"], i.get("key") or "", i.get("status") or "", i["snippet"][:60]))
@@ -67,7 +65,7 @@ class Recording:
 
 @pytest.fixture(params=SESSIONS)
 def recording(request, rem):
-    rem.run("status")  # makes the folders
+    rem.start()  # makes the folders
     return Recording(rem, request.param)
 
 
@@ -90,10 +88,10 @@ def test_any_order_gives_the_same_events(recording, scratch, build):
     name = recording.folder.parent.name
 
     def fresh(label):
-        folder = scratch / label
+        folder = scratch / ("order-" + label)
         folder.mkdir()
         rem = Remanence(build, folder)
-        rem.run("status")
+        rem.start()
         return Recording(rem, name)
 
     recording.place()

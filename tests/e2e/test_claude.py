@@ -30,7 +30,7 @@ def claude(rem):
     rem.make_repo(files=FILES)
     (rem.user_home / ".claude").mkdir()
     (rem.user_home / ".claude" / "settings.json").write_text('{\n  "model": "opus",\n   "hooks" : {"Stop": [{"hooks":[{"type":"command","command":"true"}]}]}\n}\n')
-    rem.run("status")
+    rem.start()
     rem.run("install", "claude")
     return Claude(rem)
 

@@ -23,7 +23,7 @@ TRUST = "--dangerously-bypass-hook-trust"
 def codex(rem):
     rem.make_repo(files={"notes.txt": "alpha\nbeta\ngamma\n"})
     agent = Codex(rem)
-    rem.run("status")
+    rem.start()
     rem.run("install", "codex")
     return agent
 

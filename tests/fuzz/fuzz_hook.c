@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agents/agent.h"
+#include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

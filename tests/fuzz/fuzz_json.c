@@ -5,6 +5,7 @@
 
 #include "base/json.h"
 #include "base/json_scan.h"
+#include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -3,6 +3,7 @@
 #include <stdint.h>
 
 #include "agents/agent.h"
+#include "base/mem.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -126,6 +126,20 @@ static void bytes_of_any_kind_are_survived(void **state)
 	}
 }
 
+static void nested_links_need_little_stack(void **state)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(buf_done) struct buf b = { 0 };
+
+	for (int i = 0; i < 50000; i++)
+		buf_char(&b, '[');
+	buf_str(&b, "deep");
+	for (int i = 0; i < 50000; i++)
+		buf_str(&b, "](x)");
+	title_from_reply(&a, (struct str){ b.data, b.len });
+	plain_from_markdown(&a, (struct str){ b.data, b.len });
+}
+
 static void the_tables_of_words_are_in_order(void **state)
 {
 	/* Their first and last words are only found when halving works all the way. */
@@ -157,6 +171,7 @@ int main(void)
 		cmocka_unit_test(a_title_is_one_short_line_of_valid_text),
 		cmocka_unit_test(markdown_becomes_plain_text),
 		cmocka_unit_test(bytes_of_any_kind_are_survived),
+		cmocka_unit_test(nested_links_need_little_stack),
 		cmocka_unit_test(the_tables_of_words_are_in_order),
 		cmocka_unit_test(titles_that_say_the_same_are_known),
 	};

@@ -128,6 +128,27 @@ static void repetition_of_names_does_not_deepen_the_stack(void **state)
 	redactor_free(r);
 }
 
+static void a_long_key_goes_whole(void **state)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(buf_done) struct buf b = { 0 };
+	struct redactor *r;
+	uint64_t count = 0;
+	struct str got;
+
+	assert_int_equal(redactor_new(NULL, &r, NULL), 0);
+	buf_str(&b, "a -----BEGIN RSA PRIVATE KEY-----\n");
+	for (int i = 0; i < 250; i++)
+		buf_str(&b, "MIIEpAIBAAKCAQEAabcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKL\n");
+	buf_str(&b, "-----END RSA PRIVATE KEY----- z");
+	got = redact(r, &a, (struct str){ b.data, b.len }, &count);
+	assert_true(str_is(got, "a [redacted:private-key] z"));
+	/* Cut before its end it goes as far as it looks like a key. */
+	got = redact(r, &a, (struct str){ b.data, b.len - 40 }, &count);
+	assert_true(str_is(got, "a [redacted:private-key]"));
+	redactor_free(r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -135,6 +156,7 @@ int main(void)
 		cmocka_unit_test(the_persons_own_patterns_are_used),
 		cmocka_unit_test(a_bad_pattern_is_refused_by_name),
 		cmocka_unit_test(a_pattern_that_matches_nothing_ends),
+		cmocka_unit_test(a_long_key_goes_whole),
 		cmocka_unit_test(repetition_of_names_does_not_deepen_the_stack),
 	};
 
