@@ -8,7 +8,7 @@
 #include "base/mem.h"
 
 #define ESC '\033'
-#define SEQUENCE_MAX 4096 /* bytes of a terminal sequence; a longer one is none */
+#define SEQUENCE_MAX 1024 /* bytes of a terminal sequence; a longer one is none */
 #define BINARY_SAMPLE 4096
 #define BINARY_SHARE 10    /* one in ten bytes unprintable makes a text binary */
 #define BASE64_LINE_MIN 60 /* letters before a line break that lets a run go on */

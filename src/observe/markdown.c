@@ -8,6 +8,7 @@
 
 #define COLON_HEADING_MAX 60 /* bytes of a line that ends in a colon and heads what follows */
 #define LEAD_MAX 100
+#define LINK_MAX 2000 /* bytes of a link; bounds how deep links nest */
 #define BOLD_HEADING_MAX 140
 
 /* ---- inline ---- */
@@ -73,15 +74,16 @@ static const char *matching(const char *p, const char *end, char open, char clos
 /* [text](target) and ![text](target) leave the text. */
 static bool take_link(struct inline_run *r)
 {
-	const char *open = *r->p == '!' ? r->p + 1 : r->p, *close, *target_end;
+	const char *open = *r->p == '!' ? r->p + 1 : r->p, *close, *target_end, *limit;
 	char *text;
 
 	if (open >= r->end || *open != '[')
 		return false;
-	close = matching(open, r->end, '[', ']');
+	limit = open + MIN(r->end - open, LINK_MAX);
+	close = matching(open, limit, '[', ']');
 	if (!close || close + 1 >= r->end || close[1] != '(')
 		return false;
-	target_end = matching(close + 1, r->end, '(', ')');
+	target_end = matching(close + 1, limit, '(', ')');
 	if (!target_end)
 		return false;
 	{

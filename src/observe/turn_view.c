@@ -13,6 +13,7 @@
 /* Bytes; a shorter account that says nothing is helped out by what was said on the way */
 #define WEAK_ACCOUNT 120
 #define TELLING_SCORE 2
+#define TURN_FILES_MAX 2000 /* files told apart in one turn */
 #define REPORT_MIN 400 /* bytes of a sub-agent's report worth a memory */
 
 static const char *const book_tools[] = { "TodoWrite", "TodoRead", "TaskCreate", "TaskUpdate",
@@ -133,6 +134,8 @@ static void add_files(struct turn_view *v, const struct event *e, size_t order)
 			continue;
 		path = shown_path(v, e, path);
 		f = file_find(v, path);
+		if (!f && v->nfiles == TURN_FILES_MAX)
+			return;
 		if (!f) {
 			fresh.path = path;
 			ARENA_PUSH(v->a, v->files, v->nfiles, v->files_cap, fresh);

@@ -169,8 +169,12 @@ static bool match_at(struct run *run, const pcre2_code *code, size_t at, uint32_
 {
 	if (!run->match)
 		run->match = pcre2_match_data_create(8, NULL);
-	run->pairs = pcre2_match(code, (PCRE2_SPTR)run->text.p, run->text.n, at, options,
-		run->match, run->r->limits);
+	run->pairs = pcre2_match(code, (PCRE2_SPTR)run->text.p, run->text.n, at, options, run->match,
+		run->r->limits);
+	/* The compiled form has a small stack; the slow one needs none. */
+	if (run->pairs == PCRE2_ERROR_JIT_STACKLIMIT)
+		run->pairs = pcre2_match(code, (PCRE2_SPTR)run->text.p, run->text.n, at,
+			options | PCRE2_NO_JIT, run->match, run->r->limits);
 	return run->pairs > 0;
 }
 

@@ -13,8 +13,8 @@
 
 #define RANDOM_MIN_QUOTED 12
 #define RANDOM_MIN_BARE 16
-#define RANDOM_ENTROPY \
-	2.9 /* bits per character; words of prose stand near 3 but fail the other tests */
+/* Bits per character; words of prose stand near 3 but fail the other tests */
+#define RANDOM_ENTROPY 2.9
 #define PASSWORD_MIN_QUOTED 5
 #define PASSWORD_MIN_BARE 6
 #define WORD_MIN 3 /* letters that make a part a word */
