@@ -1,13 +1,12 @@
 #include "ops/context_build.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/find.h"
-#include "ops/param.h"
+#include "ops/rarity.h"
 #include "store/query.h"
 
 /*
@@ -20,7 +19,6 @@
 #define PROMPT_GIVEN_MAX 3
 #define PROMPT_BODY_CHARS 320
 #define PROMPT_TITLE_WIDTH 110
-#define WEIGHED_WORDS_MAX 16
 #define FILE_CANDIDATES 24
 #define SEARCHED_WORDS_MAX 24 /* of a long prompt: names first, then in order */
 
@@ -33,63 +31,17 @@ static const struct {
 
 /* What was matched must be worth this many words that only one memory holds: "is it ready to merge" is met by many. */
 #define WORTH_RARE_WORDS 2.0
+#define LIKELY_COVERAGE .2 /* by plain words; below it rarity would not make a memory near either, and is not asked for */
 #define BESIDE_BEST .75 /* further memories must be about as near as the first */
-
-static double rarity(uint64_t all, uint64_t holding)
-{
-	return log(1 + ((double)all + 1) / ((double)holding + .5));
-}
 
 static bool is_near(const struct question *q, const struct answer *a, uint64_t all)
 {
-	if (a->weight < WORTH_RARE_WORDS * rarity(all, 1))
+	if (a->weight < WORTH_RARE_WORDS * rarity_of(all, 1))
 		return false;
 	for (size_t i = 0; i < ARRAY_LEN(prompt_needs); i++)
 		if (q->n <= prompt_needs[i].words)
 			return a->coverage >= prompt_needs[i].coverage && a->words + a->names >= prompt_needs[i].matched;
 	return false;
-}
-
-/* How many memories of the project hold a word, from the index. */
-static int word_count(struct context_build *b, const char *word, uint64_t *ret, struct err *err)
-{
-	struct find f = { .text = word, .is_plain = true, .limit = 0, .wants_total = true,
-		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
-	struct find_result r;
-	if (find_run(&b->l, &f, &r, err))
-		return -1;
-	*ret = r.r.match == MATCH_EXACT || r.r.match == MATCH_STEM ? r.total : 0;
-	return 0;
-}
-
-/*
- * Rare words weigh more. Only words that some candidate holds are looked up; the others say little about which memory is meant:
- * they weigh as those do on average, so that a prompt about something else stays uncovered without one odd word drowning a
- * good match.
- */
-static int question_by_rarity(struct context_build *b, struct question *q, uint64_t matched, uint64_t *ret_all, struct err *err)
-{
-	uint64_t holding, looked_up = 0;
-	double sum = 0, mean;
-	size_t known = 0;
-	if (word_count(b, "", ret_all, err))
-		return -1;
-	for (size_t i = 0; i < q->n && known < WEIGHED_WORDS_MAX; i++) {
-		if (!(matched >> i & 1))
-			continue;
-		if (word_count(b, q->words[i].text, &holding, err))
-			return -1;
-		double r = rarity(*ret_all, MAX(holding, (uint64_t)1));
-		question_weigh(q, i, q->words[i].weight * r);
-		looked_up |= 1ull << i;
-		sum += r;
-		known++;
-	}
-	mean = known ? sum / (double)known : 1;
-	for (size_t i = 0; i < q->n; i++)
-		if (!(looked_up >> i & 1))
-			question_weigh(q, i, q->words[i].weight * mean);
-	return 0;
 }
 
 /* Is the time of the last compaction needed at all? Finding it means walking over the session's events. */
@@ -134,7 +86,7 @@ static bool memory_give(struct context_build *b, struct memory *m)
 		return false;
 	const char *line = arena_printf(a, "- #%lld %s %s %s%s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
 		context_files(b, m), context_branch(b, m));
-	const char *body = m->trust > TRUST_TOOL ? frame_block(a, memory_text(a, m), PROMPT_BODY_CHARS, "  ") : "";
+	const char *body = m->trust > TRUST_TOOL ? frame_block(a, text_beyond(memory_text(a, m), memory_title(a, m)), PROMPT_BODY_CHARS, "  ") : "";
 	if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 		return false;
 	frame_gave(b->frame, m->id);
@@ -199,17 +151,26 @@ static bool turn_was_given(const struct memory *list, const bool *given, size_t 
 static int candidates_give(struct context_build *b, struct question *q, struct memory *list, size_t n, struct err *err)
 {
 	bool *given = ARENA_ARRAY(b->call->arena, bool, n);
-	uint64_t matched = 0, all;
+	struct rarity r = { .project = b->q->project };
 	double best = 0;
 	size_t count = 0;
-	for (size_t i = 0; i < n; i++)
-		matched |= answer_of(b, q, &list[i]).matched;
-	if (question_by_rarity(b, q, matched, &all, err))
+	for (size_t i = 0; i < n; i++) {
+		struct answer answer = answer_of(b, q, &list[i]);
+		if (answer.coverage >= LIKELY_COVERAGE)
+			r.words |= answer.matched;
+	}
+	if (!r.words)
+		return 0;
+	/*
+	 * Only words that some candidate holds are looked up. The others say little about which memory is meant: as an average
+	 * word they keep a prompt about something else uncovered, without one odd word drowning a good match.
+	 */
+	if (rarity_weigh(&b->l, &r, q, err))
 		return -1;
 	frame_section(b->frame, "prompt", NULL, 1);
 	for (size_t i = 0; i < n && count < PROMPT_GIVEN_MAX; i++) {
 		struct answer answer = answer_of(b, q, &list[i]);
-		if (!is_near(q, &answer, all) || answer.weight < BESIDE_BEST * best || turn_was_given(list, given, i, list[i].turn))
+		if (!is_near(q, &answer, r.all) || answer.weight < BESIDE_BEST * best || turn_was_given(list, given, i, list[i].turn))
 			continue;
 		given[i] = memory_give(b, &list[i]);
 		count += given[i];

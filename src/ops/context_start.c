@@ -236,7 +236,7 @@ static int recent_section(struct context_build *b, struct err *err)
 		if (is_repeated(b, m, list, n) || !titles_add(b->titles, b->call->analyser, title))
 			continue;
 		const char *minute = clock_minute(a, m->at), *this_day = clock_day(a, m->at);
-		const char *body = shown < full && m->trust > TRUST_OUTSIDE ? frame_block(a, memory_text(a, m), BODY_CHARS, "  ") : "";
+		const char *body = shown < full && m->trust > TRUST_OUTSIDE ? frame_block(a, text_beyond(memory_text(a, m), memory_title(a, m)), BODY_CHARS, "  ") : "";
 		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s\n", strcmp(day, this_day) ? this_day : "",
 			strcmp(day, this_day) ? "\n" : "", (long long)m->id, minute + 11, context_label(m), title,
 			context_files(b, m), context_branch(b, m));

@@ -61,6 +61,8 @@ char *memory_title(struct arena *a, const struct memory *m);
 char *event_title(struct arena *a, const struct event *e);
 /* The record's own text: body, or for summaries without one their parts by name, a line each. Never NULL. */
 const char *memory_text(struct arena *a, const struct memory *m);
+/* What a text says beyond its title: the title's sentence at its beginning is left out. */
+const char *text_beyond(const char *text, const char *title);
 /* Everything that an event says, for reading and for snippets; at most HIT_SOURCE_MAX bytes. */
 const char *event_text(struct arena *a, const struct event *e);
 size_t memory_tokens(const struct memory *m);

@@ -7,6 +7,7 @@
 #include "ops/find.h"
 #include "ops/param.h"
 #include "ops/question.h"
+#include "ops/rarity.h"
 #include "store/query.h"
 
 /*
@@ -22,9 +23,7 @@
 #define RECALL_FULL_SHARE .5    /* of what is left, for one memory */
 #define RECALL_TITLE_TOKENS 60  /* below this a text is not begun any more */
 #define MESSAGE_EXCERPT 500     /* characters */
-#define COVERAGE_FEW .5         /* of the words of a question of up to WORDS_FEW */
-#define COVERAGE_MANY .3
-#define WORDS_FEW 3
+#define SAME_START_BYTES 80
 
 struct recall {
 	struct op_call *call;
@@ -41,9 +40,20 @@ struct recall {
 	size_t n, cap;
 };
 
-static double coverage_needed(const struct question *q)
+/* Share of a question's weight that an answer must hold, by number of meaningful words. Tuned by reading real answers. */
+static const struct {
+	size_t words;
+	double coverage;
+} recall_needs[] = { { 3, .5 }, { 6, .45 }, { QUESTION_WORDS_MAX, .35 } };
+#define MESSAGE_JUDGED_BYTES 2000 /* a long output holds any words somewhere */
+#define MESSAGE_COVERAGE_MORE .1 /* messages say much in passing */
+
+static double coverage_needed(const struct question *q, bool is_message)
 {
-	return q->n <= WORDS_FEW ? COVERAGE_FEW : COVERAGE_MANY;
+	size_t i = 0;
+	while (q->n > recall_needs[i].words)
+		i++;
+	return recall_needs[i].coverage + (is_message ? MESSAGE_COVERAGE_MORE : 0);
 }
 
 static bool answers(struct recall *r, const struct found *f)
@@ -59,10 +69,11 @@ static bool answers(struct recall *r, const struct found *f)
 		texts[2] = m->facts;
 		texts[3] = m->commands;
 	} else {
-		texts[0] = event_text(a, f->event);
+		struct str text = str_of(event_text(a, f->event));
+		texts[0] = arena_dup(a, text.p, utf8_cut(text.p, text.n, MESSAGE_JUDGED_BYTES));
 	}
 	return question_match(&r->question, r->call->analyser, texts, ARRAY_LEN(texts)).coverage >=
-	       coverage_needed(&r->question);
+	       coverage_needed(&r->question, !m);
 }
 
 static bool is_chosen(const struct recall *r, int64_t memory)
@@ -127,7 +138,7 @@ static bool entry_write(struct recall *r, const struct found *f)
 	if (head > left)
 		return false;
 	left -= head;
-	const char *text = f->memory ? memory_text(a, f->memory)
+	const char *text = f->memory ? text_beyond(memory_text(a, f->memory), memory_title(a, f->memory))
 				     : text_one_line(a, str_of(event_text(a, f->event)), MESSAGE_EXCERPT);
 	size_t share = r->n ? (size_t)((double)left * RECALL_FULL_SHARE) : left;
 	if (*text && share >= RECALL_TITLE_TOKENS) {
@@ -144,10 +155,22 @@ static bool entry_write(struct recall *r, const struct found *f)
 	return true;
 }
 
+/* The summary of a turn often holds what its observation says, word for word. */
+static bool is_told(struct recall *r, const struct memory *m)
+{
+	const char *text = memory_text(r->call->arena, m);
+	struct str start = { text, utf8_cut(text, strlen(text), SAME_START_BYTES) };
+	for (size_t i = 0; i < r->n; i++)
+		if (m->turn && r->chosen[i].memory && r->chosen[i].memory->turn == m->turn)
+			return !start.n || str_find((struct str){ r->out.data, r->out.len }, start);
+	return false;
+}
+
 static void entry_offer(struct recall *r, const struct found *f)
 {
 	struct arena *a = r->call->arena;
-	if (f->memory && (is_chosen(r, f->memory->id) || f->memory->confidence < r->min_confidence))
+	const struct memory *m = f->memory;
+	if (m && (is_chosen(r, m->id) || m->confidence < r->min_confidence || is_told(r, m)))
 		return;
 	if (!titles_add(r->titles, r->call->analyser, f->memory ? memory_title(a, f->memory) : event_title(a, f->event)))
 		return;
@@ -247,7 +270,8 @@ int op_recall(struct op_call *call, struct jw *out, struct err *err)
 	if (call_project(call, &project, err))
 		return -1;
 	question_make(&r.question, call->analyser, str_of(r.text));
-	int failed = recall_run(&r, project, err);
+	struct rarity rarity = { .project = project, .words = UINT64_MAX, .absent_is_rare = true };
+	int failed = rarity_weigh(&r.l, &rarity, &r.question, err) || recall_run(&r, project, err) ? -1 : 0;
 	if (!failed)
 		recall_write(&r, out);
 	buf_done(&r.out);

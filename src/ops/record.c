@@ -76,6 +76,20 @@ const char *memory_text(struct arena *a, const struct memory *m)
 	return arena_dup(a, buf_cstr(&b), b.len);
 }
 
+const char *text_beyond(const char *text, const char *title)
+{
+	size_t n = strlen(title);
+	if (!n || strncmp(text, title, n))
+		return text;
+	const char *rest = text + n;
+	if (*rest && !strchr(".!:\n ", *rest))
+		return text;
+	while (*rest && strchr(".!: \n\r\t", *rest))
+		rest++;
+	/* A title that breaks off in the middle of a line is no sentence of its own. */
+	return rest[-1] == '\n' || rest - (text + n) > 1 || !*rest ? rest : text;
+}
+
 /* Cut to what is left of HIT_SOURCE_MAX, head and tail kept, so that the end of a long output can still be found. */
 static void part_add(struct arena *a, struct buf *b, const char *text)
 {

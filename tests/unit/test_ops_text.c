@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "ops/frame.h"
+#include "ops/hits.h"
 #include "ops/ops.h"
 #include "ops/question.h"
 
@@ -134,6 +135,24 @@ static void titles_that_say_the_same_are_given_once(void **state)
 	analyser_free(an);
 }
 
+static void a_text_is_not_begun_with_the_title_that_stands_above_it(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *title, *want;
+	} cases[] = {
+		{ "The ttl was wrong. It is 3600 now.", "The ttl was wrong", "It is 3600 now." },
+		{ "The ttl was wrong\nIt is 3600 now.", "The ttl was wrong", "It is 3600 now." },
+		{ "The ttl was wrong", "The ttl was wrong", "" },
+		{ "The ttl was wrongly set", "The ttl was wrong", "The ttl was wrongly set" },
+		{ "The ttl was wrong in two places", "The ttl was wrong", "The ttl was wrong in two places" },
+		{ "Something else", "The ttl was wrong", "Something else" },
+		{ "Something else", "", "Something else" },
+	};
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
+		assert_string_equal(text_beyond(cases[i].text, cases[i].title), cases[i].want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -144,6 +163,7 @@ int main(void)
 		cmocka_unit_test(sizes_are_counted_as_the_agent_counts),
 		cmocka_unit_test(a_text_that_has_the_words_in_any_form_covers_a_question),
 		cmocka_unit_test(titles_that_say_the_same_are_given_once),
+		cmocka_unit_test(a_text_is_not_begun_with_the_title_that_stands_above_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
