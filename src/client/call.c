@@ -162,7 +162,7 @@ int client_call(struct client *c, const struct call *call, struct buf *ret, stru
 		return -1;
 	}
 	say_settings_differ(c, &reply);
-	if (start_is_older(reply.build) && !c->handed_over && !(call->op->flags & OP_NO_START)) {
+	if (!c->handed_over && !(call->op->flags & OP_NO_START) && start_should_replace(&c->paths, reply.build)) {
 		struct err why = { 0 };
 		c->handed_over = true;
 		bool is_unknown = reply.status == HTTP_NOT_FOUND;

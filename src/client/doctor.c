@@ -182,7 +182,7 @@ static void check_codex_trust(struct checks *k, struct wiring_context *w)
 
 	if (codex_hooks_trusted(k->c, w->executable, &hooks, &trusted) < 0 || !hooks)
 		return;
-	add(k, "codex_hook_review", trusted == hooks, TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
+	add(k, "codex_hook_trust", trusted == hooks, TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
 		"Codex skips hooks until they are reviewed: open /hooks in Codex, or run `remanence install codex --trust`.");
 }
 

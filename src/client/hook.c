@@ -166,7 +166,7 @@ static bool ask(struct hook *h)
 			print_all(reply.body.data, reply.body.len);
 		else
 			is_answered = false;
-		if (result == 0 && start_is_older(reply.build))
+		if (result == 0 && start_should_replace(&h->paths, reply.build))
 			hand_over(h);
 		wire_reply_done(&reply);
 		if (result == 0 && was_started)

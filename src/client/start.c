@@ -29,6 +29,7 @@
 #define HTTP_REFUSED 300
 #define BUILD_TIME_DIGITS 14
 #define NOTE_MAX 64
+#define REPLACED_MAX 1024
 #define REASON_MAX 4096
 #define FOLDER_MODE 0700
 #define FILE_MODE 0600
@@ -330,9 +331,24 @@ static int64_t build_time(const char *build)
 	return str_to_i64(digits, &time) ? time : 0;
 }
 
-bool start_is_older(const char *build)
+static bool is_older(const char *build)
 {
 	int64_t theirs = build_time(build);
 
 	return theirs && theirs < build_time(REMANENCE_BUILD_ID);
+}
+
+bool start_should_replace(const struct paths *p, const char *build)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(buf_done) struct buf last = { 0 }, now = { 0 };
+
+	if (!is_older(build))
+		return false;
+	/* Where the new client was installed without its daemon, the old one comes back: once is enough. */
+	const char *note = path_join(&a, p->run, "replaced");
+	buf_printf(&now, "%s by %s\n", build, REMANENCE_BUILD_ID);
+	if (file_read(note, REPLACED_MAX, &last, NULL) == 0 && strcmp(buf_cstr(&last), now.data) == 0)
+		return false;
+	return file_write(note, now.data, now.len, FILE_MODE, NULL) == 0;
 }

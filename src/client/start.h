@@ -32,8 +32,11 @@ bool start_reason(const struct paths *p, int64_t since, struct err *err);
 void start_succeeded(const struct paths *p);
 /* Asks the daemon to leave and waits until it has, or until another one serves. 0 also when none runs. */
 int start_stop(const struct paths *p, struct err *err);
-/* Is this build id (VERSION+YYYYMMDDhhmmss.HASH) of an older program than this one? */
-bool start_is_older(const char *build);
+/*
+ * Is a daemon of this build id (VERSION+YYYYMMDDhhmmss.HASH) older than this program, and to be replaced? Says so once for
+ * each pair of builds.
+ */
+bool start_should_replace(const struct paths *p, const char *build);
 /* Does somebody listen at the socket? */
 bool start_is_answered(const struct paths *p);
 
