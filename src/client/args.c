@@ -1,6 +1,7 @@
 /*
- * From words to a checked JSON object. Options may stand before or after the command; `--` ends them. What is not quite
- * right is taken when it can mean one thing only, with a line that says so, and answered with the right form otherwise.
+ * From words to a checked JSON object. Options may stand before or after the command; `--` ends
+ * them. What is not quite right is taken when it can mean one thing only, with a line that says so,
+ * and answered with the right form otherwise.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,15 +14,31 @@
 
 #define WORD_MAX 64
 
-enum global { GLOBAL_HOME, GLOBAL_JSON, GLOBAL_QUIET, GLOBAL_NO_COLOR, GLOBAL_HELP, GLOBAL_VERSION, GLOBAL_NONE };
+enum global {
+	GLOBAL_HOME,
+	GLOBAL_JSON,
+	GLOBAL_QUIET,
+	GLOBAL_NO_COLOR,
+	GLOBAL_HELP,
+	GLOBAL_VERSION,
+	GLOBAL_NONE
+};
 
 static const struct {
 	const char *name;
 	enum global global;
 } globals[] = {
-	{ "--home", GLOBAL_HOME }, { "--json", GLOBAL_JSON }, { "--quiet", GLOBAL_QUIET }, { "-q", GLOBAL_QUIET },
-	{ "--no-color", GLOBAL_NO_COLOR }, { "--no-colour", GLOBAL_NO_COLOR }, { "--help", GLOBAL_HELP }, { "-h", GLOBAL_HELP },
-	{ "-?", GLOBAL_HELP }, { "--version", GLOBAL_VERSION }, { "-V", GLOBAL_VERSION },
+	{ "--home", GLOBAL_HOME },
+	{ "--json", GLOBAL_JSON },
+	{ "--quiet", GLOBAL_QUIET },
+	{ "-q", GLOBAL_QUIET },
+	{ "--no-color", GLOBAL_NO_COLOR },
+	{ "--no-colour", GLOBAL_NO_COLOR },
+	{ "--help", GLOBAL_HELP },
+	{ "-h", GLOBAL_HELP },
+	{ "-?", GLOBAL_HELP },
+	{ "--version", GLOBAL_VERSION },
+	{ "-V", GLOBAL_VERSION },
 };
 
 /* Values given to one parameter, in order. */
@@ -34,10 +51,10 @@ struct args {
 	struct client *c;
 	const struct op_spec *op;
 	char **argv;
-	int argc, at;      /* at: the next word */
-	int command;       /* index of the command's word, -1: none */
-	int help;          /* index of the word "help" or "version" before it, -1: none */
-	bool is_ended;     /* after "--" */
+	int argc, at;          /* at: the next word */
+	int command;           /* index of the command's word, -1: none */
+	int help;              /* index of the word "help" or "version" before it, -1: none */
+	bool is_ended;         /* after "--" */
 	struct values *values; /* one per parameter of the operation */
 	const struct param *positional; /* the one that takes the next word */
 	struct err *err;
@@ -122,7 +139,8 @@ static int command_index(int argc, char **argv)
 static int unknown_command(const char *word, const char *near, struct err *err)
 {
 	err_set(err, ERR_USAGE, "there is no command '%.60s'", word);
-	return near ? err_hint(err, "is `remanence %s` meant?", near) : err_hint(err, "`remanence --help` lists all commands");
+	return near ? err_hint(err, "is `remanence %s` meant?", near)
+		    : err_hint(err, "`remanence --help` lists all commands");
 }
 
 static bool is_close(const char *word, const char *name)
@@ -151,7 +169,8 @@ static int take_near_command(struct args *a, const char *word)
 {
 	const char *near = op_spec_nearest(word);
 	const struct op_spec *op = near ? op_spec_find(near) : NULL;
-	bool is_synonym = op && !is_close(word, near) && !(op->flags & (OP_WRITES | OP_LOCAL)) && strlen(word) > 2;
+	bool is_synonym = op && !is_close(word, near) && !(op->flags & (OP_WRITES | OP_LOCAL)) &&
+			  strlen(word) > 2;
 
 	if (!op || is_grave(op) || !(is_synonym || (is_close(word, near) && is_close_to_one(word))))
 		return unknown_command(word, near, a->err);
@@ -170,7 +189,8 @@ static int find_command(struct args *a)
 	if (is_help || strcmp(word, "version") == 0) {
 		*(is_help ? &a->c->wants_help : &a->c->wants_version) = true;
 		a->help = a->command;
-		a->command = a->help + 1 < a->argc && a->argv[a->help + 1][0] != '-' ? a->help + 1 : -1;
+		a->command =
+			a->help + 1 < a->argc && a->argv[a->help + 1][0] != '-' ? a->help + 1 : -1;
 		if (a->command < 0)
 			return 0;
 		word = a->argv[a->command];
@@ -196,7 +216,8 @@ static int unknown_option(struct args *a, const char *word, const char *name)
 	err_set(a->err, ERR_USAGE, "%s has no option '%.60s'", a->op->name, word);
 	if (!near)
 		return err_hint(a->err, "see `remanence %s --help`", a->op->name);
-	return err_hint(a->err, "is --%s meant?", op_param_option(op_param_find(a->op, near), option));
+	return err_hint(
+		a->err, "is --%s meant?", op_param_option(op_param_find(a->op, near), option));
 }
 
 /* A parameter by the name of an option: exact, forgiven or nearly right. */
@@ -212,7 +233,8 @@ static const struct param *option_param(struct args *a, const char *name)
 	op_param_option(p, option);
 	if (str_distance(name, option) > 1 && !(strlen(name) > 2 && str_istarts(option, name)))
 		return NULL;
-	note(a, arena_printf(&a->c->arena, "--%s", name), arena_printf(&a->c->arena, "--%s", option));
+	note(a, arena_printf(&a->c->arena, "--%s", name),
+		arena_printf(&a->c->arena, "--%s", option));
 	return p;
 }
 
@@ -264,7 +286,8 @@ static int take_word(struct args *a, const char *word)
 
 	a->at++;
 	if (!p)
-		return err_set(a->err, ERR_USAGE, "%s does not know what to do with '%.60s'", a->op->name, word);
+		return err_set(a->err, ERR_USAGE, "%s does not know what to do with '%.60s'",
+			a->op->name, word);
 	/* `timeline flaky parser` can only be a query. */
 	if (p->type == PARAM_REF && !(p->flags & PARAM_MANY) && !is_reference(word)) {
 		const struct param *query = op_param_find(a->op, "query");
@@ -374,7 +397,9 @@ static int check(struct args *a)
 
 int args_parse(struct client *c, int argc, char **argv, struct err *err)
 {
-	struct args a = { .c = c, .argv = argv, .argc = argc, .at = 1, .command = -1, .help = -1, .err = err };
+	struct args a = {
+		.c = c, .argv = argv, .argc = argc, .at = 1, .command = -1, .help = -1, .err = err
+	};
 
 	/* A wrong command with --json must still be answered in JSON. */
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)

@@ -1,6 +1,6 @@
 /*
- * The way to the daemon: started when nobody answers, replaced when it is older than we are. A reply is used even when it came
- * from an older daemon; the next call meets the new one.
+ * The way to the daemon: started when nobody answers, replaced when it is older than we are. A
+ * reply is used even when it came from an older daemon; the next call meets the new one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -60,18 +60,24 @@ static const char *const *call_headers(struct client *c)
 
 	spool_percent_encode(c->cwd, cwd, ENCODED_CWD_MAX);
 	list[n++] = arena_printf(&c->scratch, "X-Remanence-Cwd: %s", cwd);
-	list[n++] = arena_printf(&c->scratch, "X-Remanence-Settings: %s", settings_environment_hash(hash));
+	list[n++] = arena_printf(
+		&c->scratch, "X-Remanence-Settings: %s", settings_environment_hash(hash));
 	if (c->session)
 		list[n++] = arena_printf(&c->scratch, "X-Remanence-Session: %s", c->session);
 	return list;
 }
 
 /* One request. The reply's text goes to *ret, whatever its status. */
-static int call_once(struct client *c, const struct call *call, struct wire_reply *reply, struct buf *ret, struct err *err)
+static int call_once(struct client *c, const struct call *call, struct wire_reply *reply,
+	struct buf *ret, struct err *err)
 {
 	struct lines lines = { .c = c, .call = call, .result = ret };
-	struct wire_request q = { .method = "POST", .path = arena_printf(&c->scratch, "/api/%s", call->op->name),
-		.body = call->params, .body_len = strlen(call->params), .headers = call_headers(c), .on_line = take_line,
+	struct wire_request q = { .method = "POST",
+		.path = arena_printf(&c->scratch, "/api/%s", call->op->name),
+		.body = call->params,
+		.body_len = strlen(call->params),
+		.headers = call_headers(c),
+		.on_line = take_line,
 		.ctx = &lines };
 
 	if (!(call->op->flags & OP_SLOW))
@@ -99,22 +105,29 @@ static void say_settings_differ(struct client *c, const struct wire_reply *reply
 	if (c->said_settings || c->is_quiet || !reply->environment[0])
 		return;
 	if (strcmp(reply->environment, settings_environment_hash(ours)) != 0)
-		fprintf(stderr, "remanence: the daemon runs with other REMANENCE_* variables than this shell; "
-			"`remanence stop` lets the next command start it with these\n");
+		fprintf(stderr, "remanence: the daemon runs with other REMANENCE_* variables than "
+				"this shell; "
+				"`remanence stop` lets the next command start it with these\n");
 	c->said_settings = true;
 }
 
-/* Runs a call that may be repeated: for a daemon that is just leaving, or after an older one was replaced. */
-static int call_patiently(struct client *c, const struct call *call, struct wire_reply *reply, struct buf *ret, struct err *err)
+/*
+ * Runs a call that may be repeated: for a daemon that is just leaving, or after an older one was
+ * replaced.
+ */
+static int call_patiently(struct client *c, const struct call *call, struct wire_reply *reply,
+	struct buf *ret, struct err *err)
 {
 	bool may_start = !(call->op->flags & OP_NO_START);
 
 	for (int tries = 0;; tries++) {
-		if (may_start && !start_is_answered(&c->paths) && start_and_wait(&c->paths, err) < 0)
+		if (may_start && !start_is_answered(&c->paths) &&
+			start_and_wait(&c->paths, err) < 0)
 			return -1;
 		int result = call_once(c, call, reply, ret, err);
 		bool is_leaving = result == 0 && reply->status == HTTP_UNAVAILABLE;
-		bool is_gone = result < 0 && err->code == ERR_UNAVAILABLE && !(call->op->flags & OP_WRITES);
+		bool is_gone = result < 0 && err->code == ERR_UNAVAILABLE &&
+			       !(call->op->flags & OP_WRITES);
 		if (!may_start || tries >= BUSY_RETRIES || !(is_leaving || is_gone))
 			return result;
 		wire_reply_done(reply);
@@ -127,10 +140,12 @@ static int call_patiently(struct client *c, const struct call *call, struct wire
 static int reply_error(const json *reply, int status, struct err *err)
 {
 	const json *e = json_get(reply, "error");
-	const char *message = json_str(e, "message"), *hint = json_str(e, "hint"), *code = json_str(e, "code");
+	const char *message = json_str(e, "message"), *hint = json_str(e, "hint"),
+		   *code = json_str(e, "code");
 
 	if (!message)
-		return err_set(err, ERR_INTERNAL, "the daemon answered with status %d and no reason", status);
+		return err_set(err, ERR_INTERNAL,
+			"the daemon answered with status %d and no reason", status);
 	err_set(err, code ? err_code_of(code) : ERR_INTERNAL, "%s", message);
 	if (hint && *hint)
 		err_hint(err, "%s", hint);
@@ -140,12 +155,14 @@ static int reply_error(const json *reply, int status, struct err *err)
 static int check_reply(const struct buf *text, int status, struct err *err)
 {
 	AUTO(json_free_ptr) json *reply = NULL;
-	bool may_be_error = status >= 300 || (text->len > 9 && memcmp(text->data, "{\"error\":", 9) == 0);
+	bool may_be_error =
+		status >= 300 || (text->len > 9 && memcmp(text->data, "{\"error\":", 9) == 0);
 
 	if (!may_be_error && text->len)
 		return 0;
 	if (!text->len)
-		return err_set(err, ERR_INTERNAL, "the daemon answered with status %d and nothing else", status);
+		return err_set(err, ERR_INTERNAL,
+			"the daemon answered with status %d and nothing else", status);
 	json_parse(text->data, text->len, &reply, NULL);
 	return reply_error(reply, status, err);
 }
@@ -162,7 +179,8 @@ int client_call(struct client *c, const struct call *call, struct buf *ret, stru
 		return -1;
 	}
 	say_settings_differ(c, &reply);
-	if (!c->handed_over && !(call->op->flags & OP_NO_START) && start_should_replace(&c->paths, reply.build)) {
+	if (!c->handed_over && !(call->op->flags & OP_NO_START) &&
+		start_should_replace(&c->paths, reply.build)) {
 		struct err why = { 0 };
 		c->handed_over = true;
 		bool is_unknown = reply.status == HTTP_NOT_FOUND;

@@ -18,8 +18,14 @@ static const struct {
 	const char *name;
 	local_fn *run;
 } locals[] = {
-	{ "completion", local_completion }, { "context", local_context }, { "doctor", local_doctor }, { "install", local_install },
-	{ "mcp", local_mcp }, { "start", local_start }, { "status", local_status }, { "stop", local_stop },
+	{ "completion", local_completion },
+	{ "context", local_context },
+	{ "doctor", local_doctor },
+	{ "install", local_install },
+	{ "mcp", local_mcp },
+	{ "start", local_start },
+	{ "status", local_status },
+	{ "stop", local_stop },
 	{ "uninstall", local_uninstall },
 };
 
@@ -64,7 +70,8 @@ int client_fail(struct client *c, const struct err *err)
 
 	if (c->is_json)
 		print_error_json(err);
-	fprintf(stderr, "%sremanence:%s %s\n", has_color ? "\033[31m" : "", has_color ? "\033[0m" : "", err->text);
+	fprintf(stderr, "%sremanence:%s %s\n", has_color ? "\033[31m" : "",
+		has_color ? "\033[0m" : "", err->text);
 	if (err->hint[0])
 		fprintf(stderr, "  %s\n", err->hint);
 	return err_codes[err->code].exit_status;
@@ -90,18 +97,22 @@ static void pass_line(struct client *c, const char *line, size_t len)
 	client_print_json(&text);
 }
 
-/* The daemon refuses what takes away much until it hears "yes"; on a terminal the person is asked. */
+/*
+ * The daemon refuses what takes away much until it hears "yes"; on a terminal the person is asked.
+ */
 static bool was_confirmed(struct client *c, const struct err *err)
 {
 	const struct param *yes = op_param_find(c->op, "yes");
 
-	if (!yes || err->code != ERR_USAGE || !strstr(err->hint, "--yes") || c->is_json || !client_can_ask())
+	if (!yes || err->code != ERR_USAGE || !strstr(err->hint, "--yes") || c->is_json ||
+		!client_can_ask())
 		return false;
 	fprintf(stderr, "%s\n", err->text);
 	return client_confirm("Go on?");
 }
 
-int client_call_confirmed(struct client *c, const struct call *call, struct buf *ret, struct err *err)
+int client_call_confirmed(
+	struct client *c, const struct call *call, struct buf *ret, struct err *err)
 {
 	AUTO(buf_done) struct buf params = { 0 };
 	struct call again = *call;
@@ -138,8 +149,12 @@ int client_show(struct client *c, const struct buf *text, struct err *err)
 static int run_remote(struct client *c, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
-	struct call call = { .op = c->op, .params = buf_cstr(&c->params), .on_record = pass_line,
-		.on_progress = c->is_json ? pass_line : c->is_quiet ? NULL : render_progress };
+	struct call call = { .op = c->op,
+		.params = buf_cstr(&c->params),
+		.on_record = pass_line,
+		.on_progress = c->is_json    ? pass_line
+			       : c->is_quiet ? NULL
+					     : render_progress };
 	int result = client_call_confirmed(c, &call, &text, err);
 
 	render_progress_end();
@@ -176,7 +191,9 @@ static void client_done(struct client *c)
 static bool show_help(struct client *c)
 {
 	if (c->wants_version)
-		printf(c->is_json ? "{\"version\":\"%s\",\"build\":\"%s\"}\n" : "remanence %s (%s)\n", REMANENCE_VERSION, REMANENCE_BUILD_ID);
+		printf(c->is_json ? "{\"version\":\"%s\",\"build\":\"%s\"}\n"
+				  : "remanence %s (%s)\n",
+			REMANENCE_VERSION, REMANENCE_BUILD_ID);
 	else if (c->op && c->wants_help)
 		help_operation(&c->term, c->op);
 	else if (!c->op)
@@ -200,9 +217,13 @@ int client_main(int argc, char **argv)
 	if (parsed < 0)
 		status = client_fail(&c, &err);
 	else if (show_help(&c))
-		status = c.op || c.wants_help || c.wants_version ? 0 : err_codes[ERR_USAGE].exit_status;
+		status = c.op || c.wants_help || c.wants_version ? 0
+								 : err_codes[ERR_USAGE].exit_status;
 	else if (strcmp(c.op->name, "hook") == 0)
-		status = hook_main(2, (char *[]){ (char *)json_str(c.given, "agent"), (char *)json_str(c.given, "event") }, c.home);
+		status = hook_main(2,
+			(char *[]){ (char *)json_str(c.given, "agent"),
+				(char *)json_str(c.given, "event") },
+			c.home);
 	else
 		status = run(&c, &err) < 0 ? client_fail(&c, &err) : c.status;
 	client_done(&c);

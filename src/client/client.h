@@ -13,30 +13,37 @@
 #include "spec/spec.h"
 
 /*
- * One run of the command line: what was asked, where, and how to show it. An operation of the daemon goes through
- * client_call; those with OP_LOCAL have a function here. A command returns its exit status.
+ * One run of the command line: what was asked, where, and how to show it. An operation of the
+ * daemon goes through client_call; those with OP_LOCAL have a function here. A command returns its
+ * exit status.
  */
 
 struct client {
 	struct arena arena;
 	struct paths paths;
 	struct term term;
-	const char *cwd;       /* absolute */
-	const char *home;      /* --home, or NULL */
+	const char *cwd;  /* absolute */
+	const char *home; /* --home, or NULL */
 	bool is_json, is_quiet, no_color, wants_help, wants_version;
 	const struct op_spec *op; /* NULL: none was named */
-	struct buf params;     /* checked, one JSON object */
-	json *given;           /* the same, parsed */
-	const char *session;   /* the agent's session that this client runs in, or NULL (MCP) */
+	struct buf params;        /* checked, one JSON object */
+	json *given;              /* the same, parsed */
+	const char *session;      /* the agent's session that this client runs in, or NULL (MCP) */
 	bool said_settings, handed_over;
-	struct arena scratch;  /* of one call to the daemon */
-	int status;            /* exit status of a local command that succeeded in part */
+	struct arena scratch; /* of one call to the daemon */
+	int status;           /* exit status of a local command that succeeded in part */
 };
 
-/* args.c: command, options and words. Fills op, the global options and params; ERR_USAGE tells the right form. */
+/*
+ * args.c: command, options and words. Fills op, the global options and params; ERR_USAGE tells the
+ * right form.
+ */
 int args_parse(struct client *c, int argc, char **argv, struct err *err);
 
-/* call.c: runs an operation in the daemon, starting it when needed. *ret is the reply as text: one JSON object. */
+/*
+ * call.c: runs an operation in the daemon, starting it when needed. *ret is the reply as text: one
+ * JSON object.
+ */
 struct call {
 	const struct op_spec *op;
 	const char *params; /* checked JSON object */
@@ -51,7 +58,8 @@ int client_ask(struct client *c, const char *op, const char *params, json **ret,
 /* cli.c */
 int client_main(int argc, char **argv);
 /* A call that may need a "yes": asks for it on a terminal. */
-int client_call_confirmed(struct client *c, const struct call *call, struct buf *ret, struct err *err);
+int client_call_confirmed(
+	struct client *c, const struct call *call, struct buf *ret, struct err *err);
 /* Shows a reply: as it is with --json, else rendered. */
 int client_show(struct client *c, const struct buf *text, struct err *err);
 /* Prints an error as the contract says and gives its exit status. */
@@ -65,8 +73,8 @@ bool client_confirm(const char *question);
 /* Local commands, by name; NULL for those of the daemon. */
 typedef int local_fn(struct client *c, struct err *err); /* 0 or -1; prints its own result */
 local_fn *local_find(const char *name);
-local_fn local_completion, local_context, local_doctor, local_install, local_mcp, local_start, local_status, local_stop,
-	local_uninstall;
+local_fn local_completion, local_context, local_doctor, local_install, local_mcp, local_start,
+	local_status, local_stop, local_uninstall;
 
 /* Help. */
 void help_overview(struct term *t);

@@ -1,4 +1,7 @@
-/* A question to `codex app-server`: JSON-RPC lines on its standard input and output. It is killed as soon as it has answered. */
+/*
+ * A question to `codex app-server`: JSON-RPC lines on its standard input and output. It is killed
+ * as soon as it has answered.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -26,7 +29,8 @@ static bool is_on_path(const char *name)
 	struct str rest = str_of(getenv("PATH")), folder;
 
 	while (str_split(&rest, ':', &folder))
-		if (folder.n && access(arena_printf(&a, "%.*s/%s", (int)folder.n, folder.p, name), X_OK) == 0)
+		if (folder.n && access(arena_printf(&a, "%.*s/%s", (int)folder.n, folder.p, name),
+					X_OK) == 0)
 			return true;
 	return false;
 }
@@ -68,8 +72,11 @@ static void questions(const char *cwd, struct buf *out)
 {
 	struct jw w = { .out = out };
 
-	buf_str(out, "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{\"clientInfo\":"
-		"{\"name\":\"remanence\",\"title\":\"Remanence\",\"version\":\"" REMANENCE_VERSION "\"}}}\n"
+	buf_str(out,
+		"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"initialize\",\"params\":{"
+		"\"clientInfo\":"
+		"{\"name\":\"remanence\",\"title\":\"Remanence\",\"version\":\"" REMANENCE_VERSION
+		"\"}}}\n"
 		"{\"jsonrpc\":\"2.0\",\"method\":\"initialized\"}\n"
 		"{\"jsonrpc\":\"2.0\",\"id\":2,\"method\":\"hooks/list\",\"params\":{\"cwds\":[");
 	jw_str(&w, NULL, cwd);
@@ -77,7 +84,8 @@ static void questions(const char *cwd, struct buf *out)
 }
 
 /* Counts the objects that are hooks of ours, wherever they stand in the answer. */
-static void count_hooks(const json *j, const char *executable, int depth, size_t *hooks, size_t *trusted)
+static void count_hooks(
+	const json *j, const char *executable, int depth, size_t *hooks, size_t *trusted)
 {
 	const char *command = json_str(j, "command"), *trust = json_str(j, "trustStatus");
 
@@ -114,7 +122,8 @@ static json *read_answer(int fd, uint64_t deadline_us)
 		while (text.len && (end = memchr(text.data, '\n', text.len))) {
 			size_t used = (size_t)(end - text.data) + 1;
 			json *line = NULL;
-			if (json_parse(text.data, used, &line, NULL) == 0 && json_int(line, "id", 0) == LIST_ID && !json_str(line, "method"))
+			if (json_parse(text.data, used, &line, NULL) == 0 &&
+				json_int(line, "id", 0) == LIST_ID && !json_str(line, "method"))
 				return line;
 			json_free(line);
 			memmove(text.data, text.data + used, text.len - used);
@@ -123,7 +132,8 @@ static json *read_answer(int fd, uint64_t deadline_us)
 	}
 }
 
-int codex_hooks_trusted(struct client *c, const char *executable, size_t *ret_hooks, size_t *ret_trusted)
+int codex_hooks_trusted(
+	struct client *c, const char *executable, size_t *ret_hooks, size_t *ret_trusted)
 {
 	AUTO(buf_done) struct buf input = { 0 };
 	int in, out;
@@ -135,8 +145,9 @@ int codex_hooks_trusted(struct client *c, const char *executable, size_t *ret_ho
 	if (pid < 0)
 		return -1;
 	questions(c->cwd, &input);
-	json *answer = file_write_all(in, input.data, input.len) == 0 ?
-		read_answer(out, clock_mono_us() + CODEX_ASK_MS * 1000ull) : NULL;
+	json *answer = file_write_all(in, input.data, input.len) == 0
+			       ? read_answer(out, clock_mono_us() + CODEX_ASK_MS * 1000ull)
+			       : NULL;
 	close(in);
 	close(out);
 	kill(pid, SIGKILL);

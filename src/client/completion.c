@@ -11,7 +11,8 @@ static const char script_head[] =
 	"# bash completion for remanence\n"
 	"_remanence()\n"
 	"{\n"
-	"\tlocal cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" command=\"\" i\n"
+	"\tlocal cur=\"${COMP_WORDS[COMP_CWORD]}\" prev=\"${COMP_WORDS[COMP_CWORD-1]}\" "
+	"command=\"\" i\n"
 	"\tfor ((i = 1; i < COMP_CWORD; i++)); do\n"
 	"\t\tcase \"${COMP_WORDS[i]}\" in\n"
 	"\t\t--home) ((i++)) ;;\n"
@@ -19,7 +20,8 @@ static const char script_head[] =
 	"\t\t*) command=\"${COMP_WORDS[i]}\"; break ;;\n"
 	"\t\tesac\n"
 	"\tdone\n"
-	"\tlocal globals=\"--home --json --quiet --no-color --help --version\" options=\"\" words=\"\" files=\"\"\n"
+	"\tlocal globals=\"--home --json --quiet --no-color --help --version\" options=\"\" "
+	"words=\"\" files=\"\"\n"
 	"\tif [[ $prev == --home ]]; then COMPREPLY=($(compgen -d -- \"$cur\")); return; fi\n"
 	"\tcase \"$command\" in\n";
 
@@ -28,7 +30,8 @@ static const char script_tail[] =
 	"\tcase \"$cur\" in\n"
 	"\t-*) COMPREPLY=($(compgen -W \"$options $globals\" -- \"$cur\")) ;;\n"
 	"\t*) COMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
-	"\t\tif [[ -n $files ]]; then compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f -- \"$cur\")); fi ;;\n"
+	"\t\tif [[ -n $files ]]; then compopt -o filenames 2>/dev/null; COMPREPLY+=($(compgen -f "
+	"-- \"$cur\")); fi ;;\n"
 	"\tesac\n"
 	"}\n"
 	"complete -F _remanence remanence\n";
@@ -65,13 +68,15 @@ static void put_operation(struct buf *out, const struct op_spec *op)
 			put_choices(&values, p->choices);
 			buf_str(&values, "\" -- \"$cur\")); return ;;\n");
 		} else if (p->type == PARAM_PATH || strcmp(option, "file") == 0) {
-			buf_printf(&values, "\t\t\t--%s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n", option);
+			buf_printf(&values,
+				"\t\t\t--%s) COMPREPLY=($(compgen -f -- \"$cur\")); return ;;\n",
+				option);
 		}
 	}
 	if (strcmp(op->name, "config") == 0)
 		put_settings(&words);
-	buf_printf(out, "\t%s)\n\t\toptions=\"%s\" words=\"%s\"%s\n", op->name, buf_cstr(&options), buf_cstr(&words),
-		takes_files ? " files=1" : "");
+	buf_printf(out, "\t%s)\n\t\toptions=\"%s\" words=\"%s\"%s\n", op->name, buf_cstr(&options),
+		buf_cstr(&words), takes_files ? " files=1" : "");
 	if (values.len)
 		buf_printf(out, "\t\tcase \"$prev\" in\n%s\t\tesac\n", values.data);
 	buf_str(out, "\t\t;;\n");

@@ -1,6 +1,7 @@
 /*
- * The client's half of the self-check: what must hold for the daemon to be reached at all, and what stands in the agents'
- * configurations. The daemon's half is appended; a daemon that cannot start is one more finding.
+ * The client's half of the self-check: what must hold for the daemon to be reached at all, and what
+ * stands in the agents' configurations. The daemon's half is appended; a daemon that cannot start
+ * is one more finding.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +34,8 @@ struct checks {
 	size_t n;
 };
 
-static void add(struct checks *k, const char *name, bool is_ok, const char *detail, const char *advice)
+static void add(
+	struct checks *k, const char *name, bool is_ok, const char *detail, const char *advice)
 {
 	jw_object(&k->w, NULL);
 	jw_str(&k->w, "name", name);
@@ -56,7 +58,9 @@ static void check_programs(struct checks *k)
 	if (start_find(&daemon, &err) < 0)
 		add(k, "programs", false, err.text, err.hint);
 	else
-		add(k, "programs", true, TEXT(k, "remanence %s, daemon at %s", REMANENCE_BUILD_ID, daemon.data), NULL);
+		add(k, "programs", true,
+			TEXT(k, "remanence %s, daemon at %s", REMANENCE_BUILD_ID, daemon.data),
+			NULL);
 }
 
 /* File systems on which locks and the write-ahead log do not hold (linux/magic.h). */
@@ -64,8 +68,14 @@ static const struct {
 	unsigned long magic;
 	const char *name;
 } network_systems[] = {
-	{ 0x6969, "NFS" }, { 0x517b, "SMB" }, { 0xfe534d42, "SMB" }, { 0xff534d42, "CIFS" }, { 0x01021997, "9P" },
-	{ 0x5346414f, "AFS" }, { 0x73757245, "Coda" }, { 0x00c36400, "Ceph" },
+	{ 0x6969, "NFS" },
+	{ 0x517b, "SMB" },
+	{ 0xfe534d42, "SMB" },
+	{ 0xff534d42, "CIFS" },
+	{ 0x01021997, "9P" },
+	{ 0x5346414f, "AFS" },
+	{ 0x73757245, "Coda" },
+	{ 0x00c36400, "Ceph" },
 };
 
 static const char *network_system(const char *path)
@@ -87,16 +97,19 @@ static void check_folder(struct checks *k)
 	struct err err = { 0 };
 
 	if (paths_create(&k->c->paths, &err) < 0 || stat(home, &st) < 0) {
-		add(k, "data_folder", false, err.text, "Make it a folder of your own that can be written, or set REMANENCE_HOME.");
+		add(k, "data_folder", false, err.text,
+			"Make it a folder of your own that can be written, or set REMANENCE_HOME.");
 		return;
 	}
 	bool is_private = !(st.st_mode & PRIVATE_BITS) && st.st_uid == geteuid();
 	bool is_writable = access(home, W_OK) == 0;
-	add(k, "data_folder", is_private && is_writable, home, is_writable ? TEXT(k, "Others can read it: chmod 700 '%s'", home) :
-		"It cannot be written; free it, or set REMANENCE_HOME.");
+	add(k, "data_folder", is_private && is_writable, home,
+		is_writable ? TEXT(k, "Others can read it: chmod 700 '%s'", home)
+			    : "It cannot be written; free it, or set REMANENCE_HOME.");
 	network = network_system(home);
 	add(k, "file_system", !network, network ? TEXT(k, "%s is on %s", home, network) : "local",
-		"Locks do not hold on a network file system: set REMANENCE_HOME to a local folder.");
+		"Locks do not hold on a network file system: set REMANENCE_HOME to a local "
+		"folder.");
 }
 
 static void check_settings(struct checks *k)
@@ -108,8 +121,10 @@ static void check_settings(struct checks *k)
 	if (settings_load(k->c->paths.settings, &s, &warnings, &err) < 0)
 		add(k, "settings", false, err.text, err.hint);
 	else
-		add(k, "settings", !warnings.len, warnings.len ? TEXT(k, "%.*s", (int)warnings.len - 1, warnings.data) :
-			k->c->paths.settings, "`remanence config` shows each setting with its values.");
+		add(k, "settings", !warnings.len,
+			warnings.len ? TEXT(k, "%.*s", (int)warnings.len - 1, warnings.data)
+				     : k->c->paths.settings,
+			"`remanence config` shows each setting with its values.");
 	settings_free(s);
 }
 
@@ -133,9 +148,13 @@ static void check_spool(struct checks *k)
 
 	oldest_age(k, path_join(&k->c->arena, k->c->paths.spool, "bad"), &bad);
 	add(k, "spool", age < WAITING_OLD_MS, TEXT(k, "%zu hook inputs wait", waiting),
-		TEXT(k, "They wait for %lld s: see '%s/daemon.log'.", (long long)(age / 1000), k->c->paths.log));
+		TEXT(k, "They wait for %lld s: see '%s/daemon.log'.", (long long)(age / 1000),
+			k->c->paths.log));
 	add(k, "spool_bad", bad == 0, TEXT(k, "%zu in spool/bad", bad),
-		TEXT(k, "Each has a reason beside it in '%s/bad'; what transcripts hold is made good from there.", k->c->paths.spool));
+		TEXT(k,
+			"Each has a reason beside it in '%s/bad'; what transcripts hold is made "
+			"good from there.",
+			k->c->paths.spool));
 }
 
 static void check_hook_log(struct checks *k)
@@ -151,14 +170,16 @@ static void check_hook_log(struct checks *k)
 	}
 	buf_cut(&text, text.len - (text.data[text.len - 1] == '\n'));
 	const char *last = strrchr(text.data, '\n');
-	add(k, "hooks", false, TEXT(k, "%.400s", last ? last + 1 : text.data), TEXT(k, "See '%s'.", path));
+	add(k, "hooks", false, TEXT(k, "%.400s", last ? last + 1 : text.data),
+		TEXT(k, "See '%s'.", path));
 }
 
 static void check_wiring_of(struct checks *k, struct wiring_context *w, const struct wiring *agent)
 {
 	struct wiring_plan plan = { 0 };
 	struct err err = { 0 };
-	const char *name = TEXT(k, "%s_wired", agent->agent), *advice = TEXT(k, "`remanence install %s` does it.", agent->agent);
+	const char *name = TEXT(k, "%s_wired", agent->agent),
+		   *advice = TEXT(k, "`remanence install %s` does it.", agent->agent);
 
 	if (!agent->is_found)
 		return;
@@ -168,7 +189,10 @@ static void check_wiring_of(struct checks *k, struct wiring_context *w, const st
 	}
 	for (size_t i = 0; i < plan.n; i++) {
 		if (!plan.edits[i].is_noop || plan.edits[i].problem) {
-			add(k, name, false, TEXT(k, "%s: %s", plan.edits[i].path, plan.edits[i].problem ? plan.edits[i].problem : plan.edits[i].what),
+			add(k, name, false,
+				TEXT(k, "%s: %s", plan.edits[i].path,
+					plan.edits[i].problem ? plan.edits[i].problem
+							      : plan.edits[i].what),
 				plan.edits[i].problem ? NULL : advice);
 			return;
 		}
@@ -182,8 +206,10 @@ static void check_codex_trust(struct checks *k, struct wiring_context *w)
 
 	if (codex_hooks_trusted(k->c, w->executable, &hooks, &trusted) < 0 || !hooks)
 		return;
-	add(k, "codex_hook_trust", trusted == hooks, TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
-		"Codex skips hooks until they are reviewed: open /hooks in Codex, or run `remanence install codex --trust`.");
+	add(k, "codex_hook_trust", trusted == hooks,
+		TEXT(k, "%zu of %zu hooks are trusted", trusted, hooks),
+		"Codex skips hooks until they are reviewed: open /hooks in Codex, or run "
+		"`remanence install codex --trust`.");
 }
 
 static void check_wiring(struct checks *k)
@@ -204,7 +230,8 @@ static void check_wiring(struct checks *k)
 		if (list[i].is_found && strcmp(list[i].agent, "codex") == 0)
 			check_codex_trust(k, &w);
 	}
-	add(k, "agents", found > 0, TEXT(k, "%zu found", found), "None was found on this machine; `remanence import FILE` reads a transcript.");
+	add(k, "agents", found > 0, TEXT(k, "%zu found", found),
+		"None was found on this machine; `remanence import FILE` reads a transcript.");
 }
 
 static bool is_known(const struct checks *k, const char *name)
@@ -222,7 +249,8 @@ static void check_daemon(struct checks *k)
 	struct err err = { 0 };
 
 	if (client_ask(k->c, "doctor", buf_cstr(&k->c->params), &reply, &err) < 0) {
-		add(k, "daemon", false, err.text, err.hint[0] ? err.hint : "`remanenced --foreground` shows what it does.");
+		add(k, "daemon", false, err.text,
+			err.hint[0] ? err.hint : "`remanenced --foreground` shows what it does.");
 		return;
 	}
 	add(k, "daemon", true, TEXT(k, "answers at %s", k->c->paths.socket), NULL);
@@ -240,8 +268,8 @@ static void check_daemon(struct checks *k)
 int local_doctor(struct client *c, struct err *err)
 {
 	struct checks k = { .c = c, .is_ok = true };
-	static void (*const all[])(struct checks *) = { check_programs, check_folder, check_settings, check_spool, check_hook_log,
-		check_wiring, check_daemon };
+	static void (*const all[])(struct checks *) = { check_programs, check_folder,
+		check_settings, check_spool, check_hook_log, check_wiring, check_daemon };
 
 	k.w.out = &k.json;
 	jw_object(&k.w, NULL);

@@ -62,12 +62,21 @@ void help_overview(struct term *t)
 	}
 	put_globals(t);
 	term_newline(t);
-	term_put(t, DIM, "`remanence COMMAND --help` tells more. References: 12 a memory, e345 an event, s7 a session.");
+	term_put(t, DIM,
+		"`remanence COMMAND --help` tells more. References: 12 a memory, e345 an event, s7 "
+		"a session.");
 	term_newline(t);
 }
 
-static const char *const type_words[] = { [PARAM_TEXT] = "TEXT", [PARAM_INT] = "N", [PARAM_REAL] = "X", [PARAM_BOOL] = "",
-	[PARAM_REF] = "REF", [PARAM_TIME] = "TIME", [PARAM_RANGE] = "TIME", [PARAM_CHOICE] = "", [PARAM_PATH] = "PATH" };
+static const char *const type_words[] = { [PARAM_TEXT] = "TEXT",
+	[PARAM_INT] = "N",
+	[PARAM_REAL] = "X",
+	[PARAM_BOOL] = "",
+	[PARAM_REF] = "REF",
+	[PARAM_TIME] = "TIME",
+	[PARAM_RANGE] = "TIME",
+	[PARAM_CHOICE] = "",
+	[PARAM_PATH] = "PATH" };
 
 /* "REF…", "[QUERY…]" */
 static void put_positional(struct term *t, const struct param *p)
@@ -79,8 +88,8 @@ static void put_positional(struct term *t, const struct param *p)
 
 	for (char *c = upper; *c; c++)
 		*c = (char)(*c >= 'a' && *c <= 'z' ? *c - 32 : *c);
-	term_printf(t, PLAIN, " %s%s%s%s", is_needed ? "" : "[", upper, p->flags & (PARAM_MANY | PARAM_JOINED) ? "…" : "",
-		is_needed ? "" : "]");
+	term_printf(t, PLAIN, " %s%s%s%s", is_needed ? "" : "[", upper,
+		p->flags & (PARAM_MANY | PARAM_JOINED) ? "…" : "", is_needed ? "" : "]");
 }
 
 static const char *option_form(struct term *t, const struct param *p)
@@ -89,11 +98,13 @@ static const char *option_form(struct term *t, const struct param *p)
 	const char *word = type_words[p->type];
 
 	op_param_option(p, option);
-	if (p->type == PARAM_CHOICE && term_columns(str_of(p->choices)) + (int)strlen(option) + 3 < OPTION_WIDTH)
+	if (p->type == PARAM_CHOICE &&
+		term_columns(str_of(p->choices)) + (int)strlen(option) + 3 < OPTION_WIDTH)
 		word = p->choices;
 	else if (p->type == PARAM_CHOICE)
 		word = "WORD";
-	return arena_printf(&t->arena, "--%s%s%s%s", option, *word ? " " : "", word, p->flags & PARAM_MANY ? " …" : "");
+	return arena_printf(&t->arena, "--%s%s%s%s", option, *word ? " " : "", word,
+		p->flags & PARAM_MANY ? " …" : "");
 }
 
 static const char *option_help(struct term *t, const struct param *p)
@@ -119,7 +130,8 @@ static void put_option(struct term *t, const struct param *p)
 	start = t->out.len;
 	term_wrap(t, PLAIN, option_help(t, p), indent);
 	/* The first line stands beside the option. */
-	memmove(t->out.data + start, t->out.data + start + indent, t->out.len - start - (size_t)indent);
+	memmove(t->out.data + start, t->out.data + start + indent,
+		t->out.len - start - (size_t)indent);
 	buf_cut(&t->out, t->out.len - (size_t)indent);
 }
 

@@ -1,6 +1,7 @@
 /*
- * The hot path: what runs here runs at every tool call of every session. No JSON is parsed, no settings file is read unless
- * the hook asks, nothing is waited for but standard input. The deadline of asking counts from the start of the process.
+ * The hot path: what runs here runs at every tool call of every session. No JSON is parsed, no
+ * settings file is read unless the hook asks, nothing is waited for but standard input. The
+ * deadline of asking counts from the start of the process.
  */
 #include "client/hook.h"
 
@@ -50,7 +51,9 @@ static bool is_ignored(void)
 	return (ignore && *ignore && strcmp(ignore, "0") != 0) || (observer && *observer);
 }
 
-/* "--home DIR" or "--home=DIR" may stand anywhere; the first two other words are agent and event. */
+/*
+ * "--home DIR" or "--home=DIR" may stand anywhere; the first two other words are agent and event.
+ */
 static void read_args(struct hook *h, int n, char **args)
 {
 	for (int i = 0; i < n; i++) {
@@ -131,16 +134,22 @@ static bool ask_again(struct hook *h, bool *was_started)
 		if (result == START_TOO_SOON)
 			return false;
 		if (result == START_DONE)
-			h->deadline_us = MAX(h->deadline_us, h->started_us + HOOK_START_ASK_MS * US_PER_MS);
+			h->deadline_us =
+				MAX(h->deadline_us, h->started_us + HOOK_START_ASK_MS * US_PER_MS);
 	}
 	nanosleep(&pause, NULL);
 	return clock_mono_us() < h->deadline_us;
 }
 
-/* An older daemon is asked to leave; nobody waits for that, and the next hook starts its successor. */
+/*
+ * An older daemon is asked to leave; nobody waits for that, and the next hook starts its successor.
+ */
 static void hand_over(struct hook *h)
 {
-	struct wire_request q = { .method = "POST", .path = "/api/stop", .body = "{}", .body_len = 2,
+	struct wire_request q = { .method = "POST",
+		.path = "/api/stop",
+		.body = "{}",
+		.body_len = 2,
 		.deadline_us = clock_mono_us() + HAND_OVER_MS * US_PER_MS };
 	struct wire_reply reply;
 
@@ -151,7 +160,10 @@ static void hand_over(struct hook *h)
 /* Asks the daemon and prints its answer. False when there was none to print. */
 static bool ask(struct hook *h)
 {
-	struct wire_request q = { .method = "POST", .path = "/ask", .body = h->in.payload, .body_len = h->in.payload_len,
+	struct wire_request q = { .method = "POST",
+		.path = "/ask",
+		.body = h->in.payload,
+		.body_len = h->in.payload_len,
 		.headers = ask_headers(h) };
 	bool was_started = false, is_answered = false;
 
@@ -161,7 +173,8 @@ static bool ask(struct hook *h)
 		struct err err = { 0 };
 		q.deadline_us = h->deadline_us;
 		int result = wire_call(h->paths.socket, &q, &reply, &err);
-		is_answered = result == 0 && reply.is_whole && reply.status == HTTP_OK && reply.body.len > 0;
+		is_answered = result == 0 && reply.is_whole && reply.status == HTTP_OK &&
+			      reply.body.len > 0;
 		if (is_answered && clock_mono_us() < h->deadline_us)
 			print_all(reply.body.data, reply.body.len);
 		else
@@ -185,7 +198,8 @@ static void knock(struct hook *h)
 
 	if (fd >= 0)
 		close(fd);
-	else if ((why == ECONNREFUSED || why == ENOENT) && start_gently(&h->paths, &result, &err) < 0)
+	else if ((why == ECONNREFUSED || why == ENOENT) &&
+		 start_gently(&h->paths, &result, &err) < 0)
 		hook_log(&h->paths, &h->in, err.text);
 }
 
@@ -227,7 +241,8 @@ int hook_main(int n, char **args, const char *home)
 		print_nothing(&h);
 	} else if (!h.agent || !h.in.event) {
 		hook_drain();
-		hook_log(&h.paths, &h.in, h.agent ? "no event was named" : "there is no such agent");
+		hook_log(
+			&h.paths, &h.in, h.agent ? "no event was named" : "there is no such agent");
 		print_nothing(&h);
 	} else {
 		run(&h);

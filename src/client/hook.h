@@ -7,8 +7,9 @@
 #include "conf/paths.h"
 
 /*
- * `remanence hook AGENT EVENT`: the one command that agents run all the time. It takes part in no session's fate: whatever
- * happens it exits 0 within its time, and prints nothing but the agent's documented form.
+ * `remanence hook AGENT EVENT`: the one command that agents run all the time. It takes part in no
+ * session's fate: whatever happens it exits 0 within its time, and prints nothing but the agent's
+ * documented form.
  */
 
 #define HOOK_ASK_BODY_MAX (1u << 20) /* larger inputs are captured, but not asked about */
@@ -30,8 +31,12 @@ struct hook_input {
 void hook_drain(void);
 /* Reads standard input to its end, without storing it. */
 void hook_read(struct hook_input *in, size_t limit);
-/* Reads standard input to its end into the spool, or into the spare one. 0 when it stands in a `new` folder. */
-int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a, struct err *err);
+/*
+ * Reads standard input to its end into the spool, or into the spare one. 0 when it stands in a
+ * `new` folder.
+ */
+int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a,
+	struct err *err);
 /* One line in log/hook.log, or in the spare folder. */
 void hook_log(const struct paths *p, const struct hook_input *in, const char *text);
 

@@ -1,7 +1,8 @@
 /*
- * From standard input into the spool: written in tmp/, renamed into new/. Most inputs fit the buffer and cost one write; a
- * longer one is streamed, its header corrected at the end. A file that cannot be finished in the data folder is carried over
- * to the spare one with what was written so far, since standard input cannot be read twice.
+ * From standard input into the spool: written in tmp/, renamed into new/. Most inputs fit the
+ * buffer and cost one write; a longer one is streamed, its header corrected at the end. A file that
+ * cannot be finished in the data folder is carried over to the spare one with what was written so
+ * far, since standard input cannot be read twice.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,8 +27,9 @@
 #define LOG_LINE_MAX 1024
 
 /*
- * The header stands right before the payload, so that both go out in one write. Every page that is touched costs a page
- * fault, which is why there are no large arrays on the stack here: paths live in the arena, the header is printed in place.
+ * The header stands right before the payload, so that both go out in one write. Every page that is
+ * touched costs a page fault, which is why there are no large arrays on the stack here: paths live
+ * in the arena, the header is printed in place.
  */
 static struct {
 	struct spool_header header;
@@ -37,8 +39,8 @@ static char *const payload = buffer.bytes + SPOOL_HEADER_MAX;
 
 struct spool_file {
 	struct arena *arena;
-	const char *root;   /* the folder that holds spool/ */
-	const char *spare;  /* another one to go to, or NULL */
+	const char *root;  /* the folder that holds spool/ */
+	const char *spare; /* another one to go to, or NULL */
 	const char *name;
 	int fd;
 	uint64_t written;
@@ -67,7 +69,10 @@ static ssize_t read_some(char *to, size_t size)
 	return n;
 }
 
-/* Fills the payload buffer up to `limit` bytes. Returns what came; *ret_more says that the input is longer than that. */
+/*
+ * Fills the payload buffer up to `limit` bytes. Returns what came; *ret_more says that the input is
+ * longer than that.
+ */
 static size_t read_payload(size_t limit, bool *ret_more)
 {
 	size_t len = 0;
@@ -144,13 +149,21 @@ static int carry_over(int from, int to, uint64_t len)
 	return 0;
 }
 
-/* Goes on in the spare folder. -1 with the first folder's errno when there is none or it does no better. */
+/*
+ * Goes on in the spare folder. -1 with the first folder's errno when there is none or it does no
+ * better.
+ */
 static int file_move_to_spare(struct spool_file *f)
 {
-	struct spool_file to = { .arena = f->arena, .root = f->spare, .name = f->name, .fd = -1, .written = f->written };
+	struct spool_file to = { .arena = f->arena,
+		.root = f->spare,
+		.name = f->name,
+		.fd = -1,
+		.written = f->written };
 	int why = errno;
 
-	if (!f->spare || file_begin(&to) < 0 || (f->fd >= 0 && carry_over(f->fd, to.fd, f->written) < 0)) {
+	if (!f->spare || file_begin(&to) < 0 ||
+		(f->fd >= 0 && carry_over(f->fd, to.fd, f->written) < 0)) {
 		file_abandon(&to);
 		errno = why;
 		return -1;
@@ -198,7 +211,9 @@ static int put_rest(struct spool_file *f, struct spool_header *h, size_t first)
 	return pwrite(f->fd, line, len, 0) == (ssize_t)len ? 0 : -1;
 }
 
-/* A word for the header; it may be no name at all, since agents' configurations are edited by hand. */
+/*
+ * A word for the header; it may be no name at all, since agents' configurations are edited by hand.
+ */
 static void copy_word(char to[SPOOL_WORD_MAX], const char *word)
 {
 	size_t n = strnlen(word, SPOOL_WORD_MAX - 1);
@@ -209,7 +224,8 @@ static void copy_word(char to[SPOOL_WORD_MAX], const char *word)
 
 static int failed(const struct spool_file *f, struct err *err)
 {
-	return err_set(err, ERR_IO, "cannot store the input in '%s/spool': %s", f->root, strerror(errno));
+	return err_set(
+		err, ERR_IO, "cannot store the input in '%s/spool': %s", f->root, strerror(errno));
 }
 
 /* Prints the header right before the payload. Returns its length. */
@@ -223,9 +239,12 @@ static size_t put_header(const struct spool_header *h)
 	return len;
 }
 
-int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a, struct err *err)
+int hook_store(const struct paths *p, struct hook_input *in, size_t limit, struct arena *a,
+	struct err *err)
 {
-	struct spool_file f = { .arena = a, .root = p->home, .spare = p->spare, .name = in->name, .fd = -1 };
+	struct spool_file f = {
+		.arena = a, .root = p->home, .spare = p->spare, .name = in->name, .fd = -1
+	};
 	struct spool_header *h = &buffer.header;
 	bool has_more;
 
@@ -277,8 +296,8 @@ void hook_log(const struct paths *p, const struct hook_input *in, const char *te
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	char line[LOG_LINE_MAX];
-	int n = snprintf(line, sizeof line, "%s %s %s: %s\n", clock_iso(&a, in->at), in->agent ? in->agent : "-",
-		in->event ? in->event : "-", text);
+	int n = snprintf(line, sizeof line, "%s %s %s: %s\n", clock_iso(&a, in->at),
+		in->agent ? in->agent : "-", in->event ? in->event : "-", text);
 
 	if (n < 0)
 		return;

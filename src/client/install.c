@@ -1,6 +1,6 @@
 /*
- * Wiring and unwiring of agents for a person: what would change, what did, what could not. One agent's failure never keeps
- * another from being wired.
+ * Wiring and unwiring of agents for a person: what would change, what did, what could not. One
+ * agent's failure never keeps another from being wired.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,8 +19,11 @@
 
 #define MANIFEST "manifest.json"
 
-/* What the data folder holds of ours, by the beginning of the name: nothing else is ever removed. */
-static const char *const owned[] = { "remanence.db", "index", "spool", "run", "log", "backup", MANIFEST };
+/*
+ * What the data folder holds of ours, by the beginning of the name: nothing else is ever removed.
+ */
+static const char *const owned[] = { "remanence.db", "index", "spool", "run", "log", "backup",
+	MANIFEST };
 
 struct work {
 	struct client *c;
@@ -42,7 +45,8 @@ int wired_context(struct client *c, struct wiring_context *ret, struct err *err)
 		return err_hint(err, "set HOME to your home folder");
 	}
 	if (proc_self_path(&self) < 0)
-		return err_set(err, ERR_IO, "cannot tell where this program is: /proc/self/exe cannot be read");
+		return err_set(err, ERR_IO,
+			"cannot tell where this program is: /proc/self/exe cannot be read");
 	*ret = (struct wiring_context){
 		.arena = &c->arena,
 		.user_home = c->paths.user_home,
@@ -67,9 +71,19 @@ static void show_edit(struct work *k, const struct wiring_edit *e)
 	AUTO(buf_done) struct buf diff = { 0 };
 
 	term_indent(t, 2);
-	term_put(t, e->problem ? BAD : e->is_noop ? DIM : GOOD, e->problem ? "✗ " : e->is_noop ? "· " : k->is_dry ? "+ " : "✓ ");
+	term_put(t,
+		e->problem   ? BAD
+		: e->is_noop ? DIM
+			     : GOOD,
+		e->problem   ? "✗ "
+		: e->is_noop ? "· "
+		: k->is_dry  ? "+ "
+			     : "✓ ");
 	term_put(t, PLAIN, tidy(k, e->path));
-	term_printf(t, DIM, "  %s", e->problem ? e->problem : e->is_noop ? "nothing to change" : e->what);
+	term_printf(t, DIM, "  %s",
+		e->problem   ? e->problem
+		: e->is_noop ? "nothing to change"
+			     : e->what);
 	term_newline(t);
 	if (!k->is_dry || e->is_noop || e->problem)
 		return;
@@ -77,7 +91,11 @@ static void show_edit(struct work *k, const struct wiring_edit *e)
 	struct str rest = { buf_cstr(&diff), diff.len }, line;
 	while (str_line(&rest, &line)) {
 		term_indent(t, 4);
-		term_slice(t, line.n && *line.p == '+' ? GOOD : line.n && *line.p == '-' ? BAD : DIM, line);
+		term_slice(t,
+			line.n && *line.p == '+'   ? GOOD
+			: line.n && *line.p == '-' ? BAD
+						   : DIM,
+			line);
 		term_newline(t);
 	}
 }
@@ -98,7 +116,8 @@ static void write_edit(struct work *k, const struct wiring_edit *e)
 	jw_end(&k->w, '}');
 }
 
-static void write_agent(struct work *k, const struct wiring *agent, const struct wiring_plan *plan, const struct err *err)
+static void write_agent(struct work *k, const struct wiring *agent, const struct wiring_plan *plan,
+	const struct err *err)
 {
 	bool is_ok = err->code == ERR_NONE;
 
@@ -122,7 +141,8 @@ static void write_agent(struct work *k, const struct wiring *agent, const struct
 	jw_end(&k->w, '}');
 }
 
-static void show_agent(struct work *k, const struct wiring *agent, const struct wiring_plan *plan, const struct err *err)
+static void show_agent(struct work *k, const struct wiring *agent, const struct wiring_plan *plan,
+	const struct err *err)
 {
 	struct term *t = &k->c->term;
 
@@ -174,7 +194,8 @@ static void agent_missing(struct work *k, const struct wiring *agent)
 	struct wiring_plan none = { 0 };
 	struct err err = { 0 };
 
-	err_set(&err, ERR_NOT_FOUND, "not found on this machine%s%s", agent->why_not ? ": " : "", agent->why_not ? agent->why_not : "");
+	err_set(&err, ERR_NOT_FOUND, "not found on this machine%s%s", agent->why_not ? ": " : "",
+		agent->why_not ? agent->why_not : "");
 	k->failed++;
 	if (k->c->is_json)
 		write_agent(k, agent, &none, &err);
@@ -217,7 +238,9 @@ static int finish(struct work *k)
 
 static int begin(struct work *k, struct client *c, bool is_removal, struct err *err)
 {
-	*k = (struct work){ .c = c, .is_removal = is_removal, .is_dry = json_bool(c->given, "dry_run", false) };
+	*k = (struct work){
+		.c = c, .is_removal = is_removal, .is_dry = json_bool(c->given, "dry_run", false)
+	};
 	if (wired_context(c, &k->wiring, err) < 0)
 		return -1;
 	k->wiring.trust = json_bool(c->given, "trust", false);
@@ -238,12 +261,14 @@ int local_install(struct client *c, struct err *err)
 	do_agents(&k, json_get(c->given, "agents"));
 	if (!k.wired && !k.failed)
 		render_nothing(c, "No agent was found on this machine (Claude Code, Codex).",
-			"Install one and run `remanence install` again. To try it without: `remanence import TRANSCRIPT`, then "
+			"Install one and run `remanence install` again. To try it without: "
+			"`remanence import TRANSCRIPT`, then "
 			"`remanence search …`.");
 	else if (k.is_dry)
 		render_footer(c, "Nothing was changed: this was a dry run.");
 	else if (k.changed)
-		render_footer(c, "From the next session on everything is captured. `remanence import` reads earlier ones.");
+		render_footer(c, "From the next session on everything is captured. `remanence "
+				 "import` reads earlier ones.");
 	if (c->is_json)
 		buf_cut(&c->term.out, 0);
 	return finish(&k);
@@ -270,7 +295,8 @@ static int remove_owned(struct client *c, const char *folder, struct err *err)
 	if (file_list(&c->arena, folder, &names, &n, err) < 0)
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (is_owned(names[i]) && file_remove_tree(path_join(&c->arena, folder, names[i]), err) < 0)
+		if (is_owned(names[i]) &&
+			file_remove_tree(path_join(&c->arena, folder, names[i]), err) < 0)
 			return -1;
 	rmdir(folder);
 	return 0;
@@ -278,19 +304,24 @@ static int remove_owned(struct client *c, const char *folder, struct err *err)
 
 static int purge(struct client *c, struct err *err)
 {
-	const char *question = arena_printf(&c->arena, "Remove all memories in '%s' for good?", c->paths.home);
+	const char *question =
+		arena_printf(&c->arena, "Remove all memories in '%s' for good?", c->paths.home);
 
 	if (!json_bool(c->given, "yes", false)) {
 		if (c->is_json || !client_can_ask()) {
-			err_set(err, ERR_USAGE, "the memories in '%s' were not removed: that needs a yes", c->paths.home);
+			err_set(err, ERR_USAGE,
+				"the memories in '%s' were not removed: that needs a yes",
+				c->paths.home);
 			return err_hint(err, "repeat it with --yes");
 		}
 		if (!client_confirm(question))
-			return err_set(err, ERR_USAGE, "the memories in '%s' were not removed", c->paths.home);
+			return err_set(err, ERR_USAGE, "the memories in '%s' were not removed",
+				c->paths.home);
 	}
 	if (start_stop(&c->paths, err) < 0)
 		return err_prefix(err, "the memories were not removed: the daemon does not leave");
-	if (remove_owned(c, c->paths.home, err) < 0 || (c->paths.spare && remove_owned(c, c->paths.spare, err) < 0))
+	if (remove_owned(c, c->paths.home, err) < 0 ||
+		(c->paths.spare && remove_owned(c, c->paths.spare, err) < 0))
 		return -1;
 	unlink(c->paths.settings);
 	rmdir(path_parent(&c->arena, c->paths.settings));
@@ -307,15 +338,18 @@ int local_uninstall(struct client *c, struct err *err)
 		return -1;
 	do_agents(&k, json_get(c->given, "agents"));
 	if (!purges || k.is_dry)
-		render_footer(c, arena_printf(&c->arena, "%s stay in '%s'%s", "Memories", c->paths.home,
-			purges ? ": this was a dry run." : "; `remanence uninstall --purge` removes them."));
+		render_footer(
+			c, arena_printf(&c->arena, "%s stay in '%s'%s", "Memories", c->paths.home,
+				   purges ? ": this was a dry run."
+					  : "; `remanence uninstall --purge` removes them."));
 	if (c->is_json)
 		buf_cut(&c->term.out, 0);
 	term_flush(&c->term);
 	if (purges && !k.is_dry && !k.failed)
 		result = purge(c, err);
 	if (result == 0 && purges && !k.is_dry && !k.failed && !c->is_json)
-		render_footer(c, arena_printf(&c->arena, "The memories in '%s' are removed.", c->paths.home));
+		render_footer(c, arena_printf(&c->arena, "The memories in '%s' are removed.",
+					 c->paths.home));
 	if (result < 0 && c->is_json) {
 		buf_done(&k.json);
 		return -1;

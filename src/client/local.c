@@ -29,7 +29,8 @@ static int show_not_running(struct client *c, struct err *err)
 	jw_bool(&w, "running", false);
 	jw_str(&w, "home", c->paths.home);
 	jw_str(&w, "socket", c->paths.socket);
-	jw_int(&w, "spool_files", (int64_t)count_files(c, path_join(&c->arena, c->paths.spool, "new")));
+	jw_int(&w, "spool_files",
+		(int64_t)count_files(c, path_join(&c->arena, c->paths.spool, "new")));
 	jw_end(&w, '}');
 	return client_show(c, &text, err);
 }
@@ -82,7 +83,9 @@ static int write_context(struct client *c, const json *reply, const char *path, 
 	if (file_write(path, text ? text : "", text ? strlen(text) : 0, CONTEXT_FILE_MODE, err) < 0)
 		return -1;
 	if (!c->is_quiet && !c->is_json)
-		printf("Wrote %s. An agent reads it when its own file (CLAUDE.md, AGENTS.md, GEMINI.md) has the line: @%s\n", path, path);
+		printf("Wrote %s. An agent reads it when its own file (CLAUDE.md, AGENTS.md, "
+		       "GEMINI.md) has the line: @%s\n",
+			path, path);
 	return 0;
 }
 
@@ -97,7 +100,8 @@ int local_context(struct client *c, struct err *err)
 		return -1;
 	if (!path)
 		return client_show(c, &text, err);
-	if (json_parse(text.data, text.len, &reply, err) < 0 || write_context(c, reply, path, err) < 0)
+	if (json_parse(text.data, text.len, &reply, err) < 0 ||
+		write_context(c, reply, path, err) < 0)
 		return -1;
 	if (c->is_json)
 		client_print_json(&text);

@@ -1,4 +1,7 @@
-/* remanence: the client. The hook comes first: it runs at every step of every session, and needs nothing of the rest. */
+/*
+ * remanence: the client. The hook comes first: it runs at every step of every session, and needs
+ * nothing of the rest.
+ */
 #include <string.h>
 
 #include "client/client.h"

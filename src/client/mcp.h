@@ -4,13 +4,13 @@
 #include "client/client.h"
 
 /*
- * MCP on standard input and output: JSON-RPC 2.0, one message a line. mcp.c is the protocol, mcp_tools.c the tools: those
- * operations of the table that have OP_MCP.
+ * MCP on standard input and output: JSON-RPC 2.0, one message a line. mcp.c is the protocol,
+ * mcp_tools.c the tools: those operations of the table that have OP_MCP.
  */
 
 #define MCP_LINE_MAX (8u << 20) /* a longer message is refused and skipped */
 
-#define MCP_STRING_MAX 4000     /* bytes of one text in a result; longer ones keep head and tail */
+#define MCP_STRING_MAX 4000 /* bytes of one text in a result; longer ones keep head and tail */
 
 /* The array of tools for tools/list. */
 void mcp_tools_list(struct jw *w);

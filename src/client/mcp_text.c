@@ -1,4 +1,7 @@
-/* Replies as text for a model: every word costs, so there are no columns, no repeated labels, no empty fields. */
+/*
+ * Replies as text for a model: every word costs, so there are no columns, no repeated labels, no
+ * empty fields.
+ */
 #include <string.h>
 
 #include "base/clock.h"
@@ -17,7 +20,8 @@ static void put_list(struct buf *out, const char *label, const json *array, cons
 	buf_str(out, label);
 	for (size_t i = 0; i < n && i < FILES_MAX; i++) {
 		const json *item = json_at(array, i);
-		const char *text = json_type(item) == JSON_OBJECT ? json_str(item, key) : json_value_str(item);
+		const char *text =
+			json_type(item) == JSON_OBJECT ? json_str(item, key) : json_value_str(item);
 		buf_printf(out, "%s%s", i ? ", " : "", text ? text : "");
 	}
 	if (n > FILES_MAX)
@@ -26,7 +30,8 @@ static void put_list(struct buf *out, const char *label, const json *array, cons
 
 static const char *kind_of(const json *hit)
 {
-	const char *type = json_str(hit, "type"), *kind = json_str(hit, "kind"), *ref = json_str(hit, "ref");
+	const char *type = json_str(hit, "type"), *kind = json_str(hit, "kind"),
+		   *ref = json_str(hit, "ref");
 
 	return type && *type && ref && *ref != 'e' ? type : kind ? kind : "";
 }
@@ -35,12 +40,15 @@ static const char *kind_of(const json *hit)
 static void put_hit(struct buf *out, const json *hit, bool has_snippet)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	const char *title = json_str(hit, "title"), *snippet = json_str(hit, "snippet"), *status = json_str(hit, "status");
+	const char *title = json_str(hit, "title"), *snippet = json_str(hit, "snippet"),
+		   *status = json_str(hit, "status");
 
-	buf_printf(out, "[%s] %s %s %s", json_str(hit, "ref"), kind_of(hit), clock_minute(&a, json_int(hit, "at", 0)), title ? title : "");
+	buf_printf(out, "[%s] %s %s %s", json_str(hit, "ref"), kind_of(hit),
+		clock_minute(&a, json_int(hit, "at", 0)), title ? title : "");
 	if (json_bool(hit, "suspect", false))
 		buf_str(out, " (suspect: its files changed since)");
-	if (status && (strcmp(status, "failed") == 0 || strcmp(status, "pending") == 0 || strcmp(status, "superseded") == 0))
+	if (status && (strcmp(status, "failed") == 0 || strcmp(status, "pending") == 0 ||
+			      strcmp(status, "superseded") == 0))
 		buf_printf(out, " (%s)", status);
 	buf_char(out, '\n');
 	if (!has_snippet)
@@ -64,7 +72,8 @@ static void text_search(const json *reply, struct buf *out)
 	const char *match = json_str(reply, "match");
 
 	if (!n) {
-		buf_str(out, "Nothing was found. Try other words, project=\"all\", or scope=\"all\".");
+		buf_str(out,
+			"Nothing was found. Try other words, project=\"all\", or scope=\"all\".");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -105,7 +114,8 @@ static void put_commands(struct buf *out, const json *commands)
 	for (size_t i = 0; i < json_len(commands); i++) {
 		const json *one = json_at(commands, i);
 		const char *command = json_str(one, "command"), *status = json_str(one, "status");
-		buf_printf(out, "$ %s%s%s%s\n", command ? command : "", status ? " (" : "", status ? status : "", status ? ")" : "");
+		buf_printf(out, "$ %s%s%s%s\n", command ? command : "", status ? " (" : "",
+			status ? status : "", status ? ")" : "");
 	}
 }
 
@@ -113,19 +123,24 @@ static void put_record(struct buf *out, const json *r)
 {
 	static const struct {
 		const char *key, *label;
-	} parts[] = { { "subtitle", "" }, { "body", "" }, { "text", "" }, { "request", "Request" }, { "investigated", "Investigated" },
-		{ "learned", "Learned" }, { "completed", "Completed" }, { "next_steps", "Next steps" }, { "notes", "Notes" },
+	} parts[] = { { "subtitle", "" }, { "body", "" }, { "text", "" }, { "request", "Request" },
+		{ "investigated", "Investigated" }, { "learned", "Learned" },
+		{ "completed", "Completed" }, { "next_steps", "Next steps" }, { "notes", "Notes" },
 		{ "input", "Input" }, { "diff", "Diff" }, { "output", "Output" } };
 	AUTO(arena_done) struct arena a = { 0 };
-	const json *facts = json_get(r, "facts"), *evidence = json_get(r, "evidence"), *summaries = json_get(r, "summaries");
-	const char *session = json_str(r, "session"), *branch = json_str(r, "branch"), *project = json_str(r, "project");
+	const json *facts = json_get(r, "facts"), *evidence = json_get(r, "evidence"),
+		   *summaries = json_get(r, "summaries");
+	const char *session = json_str(r, "session"), *branch = json_str(r, "branch"),
+		   *project = json_str(r, "project");
 	int64_t at = json_int(r, "at", json_int(r, "started_at", 0));
 
-	buf_printf(out, "[%s] %s: %s\n%s", json_str(r, "ref"), kind_of(r), json_str(r, "title") ? json_str(r, "title") : "",
-		at ? clock_minute(&a, at) : "");
-	buf_printf(out, "%s%s%s%s%s%s", project ? ", " : "", project ? project : "", branch ? ", branch " : "", branch ? branch : "",
-		session ? ", session " : "", session ? session : "");
-	buf_str(out, json_bool(r, "suspect", false) ? ", suspect: its files changed since\n" : "\n");
+	buf_printf(out, "[%s] %s: %s\n%s", json_str(r, "ref"), kind_of(r),
+		json_str(r, "title") ? json_str(r, "title") : "", at ? clock_minute(&a, at) : "");
+	buf_printf(out, "%s%s%s%s%s%s", project ? ", " : "", project ? project : "",
+		branch ? ", branch " : "", branch ? branch : "", session ? ", session " : "",
+		session ? session : "");
+	buf_str(out,
+		json_bool(r, "suspect", false) ? ", suspect: its files changed since\n" : "\n");
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		put_part(out, parts[i].label, json_str(r, parts[i].key));
 	for (size_t i = 0; i < json_len(facts); i++)
@@ -137,11 +152,14 @@ static void put_record(struct buf *out, const json *r)
 		buf_char(out, '\n');
 	for (size_t i = 0; i < json_len(evidence); i++) {
 		const json *e = json_at(evidence, i);
-		buf_printf(out, "Evidence %s %s: %s\n", json_str(e, "ref") ? json_str(e, "ref") : "-", json_str(e, "role") ? json_str(e, "role") : "",
+		buf_printf(out, "Evidence %s %s: %s\n",
+			json_str(e, "ref") ? json_str(e, "ref") : "-",
+			json_str(e, "role") ? json_str(e, "role") : "",
 			json_str(e, "excerpt") ? json_str(e, "excerpt") : "");
 	}
 	for (size_t i = 0; i < json_len(summaries); i++)
-		buf_printf(out, "[%s] %s\n", json_str(json_at(summaries, i), "ref"), json_str(json_at(summaries, i), "title"));
+		buf_printf(out, "[%s] %s\n", json_str(json_at(summaries, i), "ref"),
+			json_str(json_at(summaries, i), "title"));
 }
 
 static void text_get(const json *reply, struct buf *out)
@@ -165,7 +183,9 @@ static void text_recall(const json *reply, struct buf *out)
 
 static void text_remember(const json *reply, struct buf *out)
 {
-	buf_printf(out, json_bool(reply, "exists", false) ? "Known already as %s." : "Remembered as %s.", json_str(reply, "ref"));
+	buf_printf(out,
+		json_bool(reply, "exists", false) ? "Known already as %s." : "Remembered as %s.",
+		json_str(reply, "ref"));
 }
 
 static void text_forget(const json *reply, struct buf *out)
@@ -178,8 +198,8 @@ static void text_forget(const json *reply, struct buf *out)
 static const struct {
 	const char *op;
 	void (*write)(const json *reply, struct buf *out);
-} writers[] = { { "search", text_search }, { "timeline", text_timeline }, { "get", text_get }, { "recall", text_recall },
-	{ "remember", text_remember }, { "forget", text_forget } };
+} writers[] = { { "search", text_search }, { "timeline", text_timeline }, { "get", text_get },
+	{ "recall", text_recall }, { "remember", text_remember }, { "forget", text_forget } };
 
 void mcp_text(const struct op_spec *op, const json *reply, struct buf *out)
 {

@@ -1,6 +1,7 @@
 /*
- * The tools: schemas from the table of operations, results in two forms, short text and a slim object without what no agent
- * needs. Descriptions are in the tools, not in each parameter, so that the whole list stays under 1,000 tokens.
+ * The tools: schemas from the table of operations, results in two forms, short text and a slim
+ * object without what no agent needs. Descriptions are in the tools, not in each parameter, so that
+ * the whole list stays under 1,000 tokens.
  */
 #include "client/mcp.h"
 
@@ -23,9 +24,15 @@ const struct op_spec *mcp_tool_find(const char *name)
 	return NULL;
 }
 
-static const char *const json_types[] = { [PARAM_TEXT] = "string", [PARAM_INT] = "integer", [PARAM_REAL] = "number",
-	[PARAM_BOOL] = "boolean", [PARAM_REF] = "string", [PARAM_TIME] = "string", [PARAM_RANGE] = "string",
-	[PARAM_CHOICE] = "string", [PARAM_PATH] = "string" };
+static const char *const json_types[] = { [PARAM_TEXT] = "string",
+	[PARAM_INT] = "integer",
+	[PARAM_REAL] = "number",
+	[PARAM_BOOL] = "boolean",
+	[PARAM_REF] = "string",
+	[PARAM_TIME] = "string",
+	[PARAM_RANGE] = "string",
+	[PARAM_CHOICE] = "string",
+	[PARAM_PATH] = "string" };
 
 static void write_property(struct jw *w, const struct param *p)
 {
@@ -80,7 +87,8 @@ void mcp_tools_list(struct jw *w)
 		jw_str(w, "description", op->mcp_help ? op->mcp_help : op->summary);
 		write_schema(w, op);
 		jw_object(w, "annotations");
-		jw_bool(w, op->flags & OP_WRITES ? "destructiveHint" : "readOnlyHint", !(op->flags & OP_WRITES) || (op->flags & OP_SLOW));
+		jw_bool(w, op->flags & OP_WRITES ? "destructiveHint" : "readOnlyHint",
+			!(op->flags & OP_WRITES) || (op->flags & OP_SLOW));
 		jw_end(w, '}');
 		jw_end(w, '}');
 	}
@@ -88,10 +96,12 @@ void mcp_tools_list(struct jw *w)
 }
 
 /* Members that cost an agent tokens and tell it nothing. */
-static const char *const dull[] = { "score", "took_ms", "marks", "tokens", "key", "agent_session", "total_exact", "explain", "rule",
-	"slot", "trust", "hash", "created_at", "updated_at", "valid_from", "turn", "agent_turn", "tool_use_id", "true_size", "meta",
-	"writes_files", "headless", "query", "mode", "transcript", "quarantined", "next", "record" };
-static const char *const moments[] = { "at", "started_at", "last_event_at", "ended_at", "valid_to" };
+static const char *const dull[] = { "score", "took_ms", "marks", "tokens", "key", "agent_session",
+	"total_exact", "explain", "rule", "slot", "trust", "hash", "created_at", "updated_at",
+	"valid_from", "turn", "agent_turn", "tool_use_id", "true_size", "meta", "writes_files",
+	"headless", "query", "mode", "transcript", "quarantined", "next", "record" };
+static const char *const moments[] = { "at", "started_at", "last_event_at", "ended_at",
+	"valid_to" };
 
 static bool is_one_of(const char *const *words, size_t n, const char *word)
 {
@@ -106,11 +116,14 @@ static bool is_dull(const char *key, const json *value)
 	const char *text = json_value_str(value);
 	enum json_type type = json_type(value);
 
-	if (type == JSON_NULL || (text && !*text) || (type == JSON_BOOL && !json_value_bool(value, true)))
+	if (type == JSON_NULL || (text && !*text) ||
+		(type == JSON_BOOL && !json_value_bool(value, true)))
 		return true;
 	if (type == JSON_ARRAY && !json_len(value))
 		return true;
-	if (text && strcmp(key, "status") == 0 && (strcmp(text, "active") == 0 || strcmp(text, "ok") == 0 || strcmp(text, "unknown") == 0))
+	if (text && strcmp(key, "status") == 0 &&
+		(strcmp(text, "active") == 0 || strcmp(text, "ok") == 0 ||
+			strcmp(text, "unknown") == 0))
 		return true;
 	return is_one_of(dull, ARRAY_LEN(dull), key);
 }
@@ -131,7 +144,8 @@ static void write_slim(struct jw *w, const char *key, const json *value)
 		for (size_t i = 0; i < json_len(value); i++)
 			write_slim(w, NULL, json_at(value, i));
 		jw_end(w, ']');
-	} else if (key && json_type(value) == JSON_INT && is_one_of(moments, ARRAY_LEN(moments), key)) {
+	} else if (key && json_type(value) == JSON_INT &&
+		   is_one_of(moments, ARRAY_LEN(moments), key)) {
 		jw_str(w, key, clock_minute(&a, json_value_int(value, 0)));
 	} else if (json_type(value) == JSON_STRING) {
 		jw_slice(w, key, utf8_head_tail(&a, json_slice(value), MCP_STRING_MAX));
@@ -171,7 +185,8 @@ static bool names_each(const json *params)
 	return json_len(refs) > 0;
 }
 
-static int checked_params(const struct op_spec *op, const json *arguments, struct buf *ret, struct err *err)
+static int checked_params(
+	const struct op_spec *op, const json *arguments, struct buf *ret, struct err *err)
 {
 	AUTO(json_free_ptr) json *params = NULL;
 
@@ -182,7 +197,9 @@ static int checked_params(const struct op_spec *op, const json *arguments, struc
 	if (json_parse(ret->data, ret->len, &params, err) < 0)
 		return -1;
 	if (!names_each(params))
-		return json_len(json_get(params, "refs")) ? 0 : err_set(err, ERR_USAGE, "forget needs refs");
+		return json_len(json_get(params, "refs"))
+			       ? 0
+			       : err_set(err, ERR_USAGE, "forget needs refs");
 	buf_cut(ret, ret->len - 1);
 	buf_str(ret, ",\"yes\":true}");
 	return 0;
@@ -194,7 +211,8 @@ void mcp_tool_call(struct client *c, const struct op_spec *op, const json *argum
 	AUTO(json_free_ptr) json *reply = NULL;
 	struct err err = { 0 };
 
-	if (checked_params(op, arguments, &params, &err) < 0 || client_ask(c, op->name, params.data, &reply, &err) < 0) {
+	if (checked_params(op, arguments, &params, &err) < 0 ||
+		client_ask(c, op->name, params.data, &reply, &err) < 0) {
 		write_error(w, &err);
 		return;
 	}

@@ -18,13 +18,31 @@ static const struct {
 	const char *op;
 	render_fn *render;
 } renderers[] = {
-	{ "search", render_search }, { "timeline", render_timeline }, { "recall", render_recall }, { "context", render_context },
-	{ "get", render_get }, { "sessions", render_sessions }, { "projects", render_projects }, { "files", render_files },
-	{ "why", render_why }, { "stats", render_stats }, { "status", render_status }, { "doctor", render_doctor },
-	{ "import", render_import }, { "remember", render_remember }, { "edit", render_edit }, { "pin", render_pin },
-	{ "forget", render_forget }, { "pause", render_pause }, { "resume", render_resume }, { "config", render_config },
-	{ "backup", render_backup }, { "restore", render_restore }, { "reindex", render_reindex },
-	{ "export", render_export }, { "stop", render_stop },
+	{ "search", render_search },
+	{ "timeline", render_timeline },
+	{ "recall", render_recall },
+	{ "context", render_context },
+	{ "get", render_get },
+	{ "sessions", render_sessions },
+	{ "projects", render_projects },
+	{ "files", render_files },
+	{ "why", render_why },
+	{ "stats", render_stats },
+	{ "status", render_status },
+	{ "doctor", render_doctor },
+	{ "import", render_import },
+	{ "remember", render_remember },
+	{ "edit", render_edit },
+	{ "pin", render_pin },
+	{ "forget", render_forget },
+	{ "pause", render_pause },
+	{ "resume", render_resume },
+	{ "config", render_config },
+	{ "backup", render_backup },
+	{ "restore", render_restore },
+	{ "reindex", render_reindex },
+	{ "export", render_export },
+	{ "stop", render_stop },
 };
 
 render_fn *render_find(const char *op)
@@ -39,9 +57,22 @@ static const struct {
 	const char *type;
 	enum style style;
 } type_styles[] = {
-	{ "bugfix", BAD }, { "error_fix", BAD }, { "security_alert", BAD }, { "security_note", WARN }, { "sensitive", WARN },
-	{ "dead_end", WARN }, { "todo", WARN }, { "feature", GOOD }, { "decision", GOOD }, { "preference", GOOD },
-	{ "note", GOOD }, { "prompt", BOLD }, { "reply", DIM }, { "tool", DIM }, { "start", DIM }, { "end", DIM },
+	{ "bugfix", BAD },
+	{ "error_fix", BAD },
+	{ "security_alert", BAD },
+	{ "security_note", WARN },
+	{ "sensitive", WARN },
+	{ "dead_end", WARN },
+	{ "todo", WARN },
+	{ "feature", GOOD },
+	{ "decision", GOOD },
+	{ "preference", GOOD },
+	{ "note", GOOD },
+	{ "prompt", BOLD },
+	{ "reply", DIM },
+	{ "tool", DIM },
+	{ "start", DIM },
+	{ "end", DIM },
 	{ "compaction", DIM },
 };
 
@@ -73,7 +104,8 @@ void render_field(struct client *c, const char *name, const char *value)
 	/* Longer values are wrapped beside their name. */
 	size_t start = t->out.len;
 	term_wrap(t, PLAIN, value, FIELD_WIDTH);
-	memmove(t->out.data + start, t->out.data + start + FIELD_WIDTH, t->out.len - start - FIELD_WIDTH);
+	memmove(t->out.data + start, t->out.data + start + FIELD_WIDTH,
+		t->out.len - start - FIELD_WIDTH);
 	buf_cut(&t->out, t->out.len - FIELD_WIDTH);
 }
 
@@ -103,7 +135,8 @@ void render_footer(struct client *c, const char *text)
 
 const char *render_plural(struct client *c, int64_t n, const char *one, const char *many)
 {
-	return arena_printf(&c->term.arena, "%s %s", term_count(&c->term.arena, n), n == 1 ? one : many);
+	return arena_printf(
+		&c->term.arena, "%s %s", term_count(&c->term.arena, n), n == 1 ? one : many);
 }
 
 char *render_join(struct client *c, const json *array, const char *key, size_t max)
@@ -113,7 +146,8 @@ char *render_join(struct client *c, const json *array, const char *key, size_t m
 
 	for (size_t i = 0; i < n && i < max; i++) {
 		const json *item = json_at(array, i);
-		const char *text = key && json_type(item) == JSON_OBJECT ? json_str(item, key) : json_value_str(item);
+		const char *text = key && json_type(item) == JSON_OBJECT ? json_str(item, key)
+									 : json_value_str(item);
 		buf_printf(&out, "%s%s", i ? ", " : "", text ? text : "?");
 	}
 	if (n > max)
@@ -169,7 +203,8 @@ static char *hit_place(struct client *c, const json *hit)
 /* What to beware of. Returns its columns. */
 static int hit_marks(struct term *t, const json *hit)
 {
-	static const char *const telling[] = { "pending", "superseded", "rejected", "failed", "denied" };
+	static const char *const telling[] = { "pending", "superseded", "rejected", "failed",
+		"denied" };
 	const char *status = json_str(hit, "status");
 	size_t start = t->out.len;
 	bool had_color = t->has_color;
@@ -196,7 +231,8 @@ static int hit_marks(struct term *t, const json *hit)
 static void hit_details(struct client *c, const json *hit)
 {
 	struct term *t = &c->term;
-	const char *snippet = json_str(hit, "snippet"), *title = json_str(hit, "title"), *place = hit_place(c, hit);
+	const char *snippet = json_str(hit, "snippet"), *title = json_str(hit, "title"),
+		   *place = hit_place(c, hit);
 
 	if (snippet && *snippet && !(title && strcmp(title, snippet) == 0)) {
 		term_indent(t, DETAIL_INDENT);
@@ -212,8 +248,10 @@ static void hit_details(struct client *c, const json *hit)
 void render_hit(struct client *c, const json *hit, bool has_details)
 {
 	struct term *t = &c->term;
-	const char *type = json_str(hit, "type"), *kind = json_str(hit, "kind"), *title = json_str(hit, "title");
-	const char *ref = json_str(hit, "ref"), *label = type && *type && ref && *ref != 'e' ? type : kind;
+	const char *type = json_str(hit, "type"), *kind = json_str(hit, "kind"),
+		   *title = json_str(hit, "title");
+	const char *ref = json_str(hit, "ref"),
+		   *label = type && *type && ref && *ref != 'e' ? type : kind;
 	int room = t->width - DETAIL_INDENT - TYPE_WIDTH - 1 - AGO_WIDTH - 1;
 
 	term_cell(t, REF, ref, REF_WIDTH, true);

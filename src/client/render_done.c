@@ -34,7 +34,8 @@ void render_progress(struct client *c, const char *line, size_t len)
 	if (!isatty(STDERR_FILENO) || json_parse(line, len, &parsed, NULL) < 0)
 		return;
 	const json *p = json_get(parsed, "progress");
-	int64_t done = json_int(p, "bytes_done", 0), total = json_int(p, "bytes_total", 0), eta = json_int(p, "eta_ms", 0);
+	int64_t done = json_int(p, "bytes_done", 0), total = json_int(p, "bytes_total", 0),
+		eta = json_int(p, "eta_ms", 0);
 	if (!total) {
 		done = json_int(p, "files_done", json_int(p, "done", 0));
 		total = json_int(p, "files_total", json_int(p, "total", 0));
@@ -45,7 +46,8 @@ void render_progress(struct client *c, const char *line, size_t len)
 		buf_str(&out, i < filled ? "█" : "░");
 	buf_printf(&out, " %3d %%", total > 0 ? (int)(MIN(done, total) * PERCENT / total) : 0);
 	if (json_int(p, "files_total", 0))
-		buf_printf(&out, "  %s of %s files", term_count(&a, json_int(p, "files_done", 0)), term_count(&a, json_int(p, "files_total", 0)));
+		buf_printf(&out, "  %s of %s files", term_count(&a, json_int(p, "files_done", 0)),
+			term_count(&a, json_int(p, "files_total", 0)));
 	if (eta >= 1000)
 		buf_printf(&out, ", %s left", term_span(&a, eta));
 	if (write(STDERR_FILENO, out.data, out.len) > 0)
@@ -62,19 +64,23 @@ void render_import(struct client *c, const json *r)
 {
 	struct arena *a = &c->term.arena;
 	const json *skipped = json_get(r, "skipped"), *agents = json_get(r, "agents");
-	int64_t files = json_int(r, "files", 0), took = (int64_t)json_real(r, "took_ms", 0), bytes = json_int(r, "bytes", 0);
+	int64_t files = json_int(r, "files", 0), took = (int64_t)json_real(r, "took_ms", 0),
+		bytes = json_int(r, "bytes", 0);
 
 	if (!files && !json_len(skipped)) {
 		render_nothing(c, "No transcripts were found.",
-			"Give files or folders: `remanence import PATH`; agents keep theirs in ~/.claude/projects and ~/.codex/sessions.");
+			"Give files or folders: `remanence import PATH`; agents keep theirs in "
+			"~/.claude/projects and ~/.codex/sessions.");
 		return;
 	}
 	SAY(c, "%s, %s: %s new of %s, %s.", render_plural(c, files, "file", "files"),
-		render_plural(c, json_int(r, "sessions", 0), "session", "sessions"), term_count(a, json_int(r, "new_events", 0)),
+		render_plural(c, json_int(r, "sessions", 0), "session", "sessions"),
+		term_count(a, json_int(r, "new_events", 0)),
 		render_plural(c, json_int(r, "events", 0), "event", "events"),
 		render_plural(c, json_int(r, "memories", 0), "memory", "memories"));
 	for (struct json_iter it = json_iter(agents); json_next(&it);)
-		render_field(c, it.key, render_plural(c, json_value_int(it.value, 0), "session", "sessions"));
+		render_field(c, it.key,
+			render_plural(c, json_value_int(it.value, 0), "session", "sessions"));
 	if (took && !c->is_quiet) {
 		term_printf(&c->term, DIM, "%s in %s", term_bytes(a, bytes), term_span(a, took));
 		term_newline(&c->term);
@@ -83,7 +89,8 @@ void render_import(struct client *c, const json *r)
 		const json *s = json_at(skipped, i);
 		term_put(&c->term, WARN, "skipped ");
 		term_put(&c->term, PLAIN, json_str(s, "path"));
-		term_printf(&c->term, DIM, ": %s", json_str(s, "reason") ? json_str(s, "reason") : "");
+		term_printf(
+			&c->term, DIM, ": %s", json_str(s, "reason") ? json_str(s, "reason") : "");
 		term_newline(&c->term);
 	}
 }
@@ -98,51 +105,59 @@ static void said_redacted(struct client *c, const json *r)
 
 void render_remember(struct client *c, const json *r)
 {
-	SAY(c, json_bool(r, "exists", false) ? "Known already as %s." : "Remembered as %s.", json_str(r, "ref"));
+	SAY(c, json_bool(r, "exists", false) ? "Known already as %s." : "Remembered as %s.",
+		json_str(r, "ref"));
 	said_redacted(c, r);
 }
 
 void render_edit(struct client *c, const json *r)
 {
-	SAY(c, "Changed %s: %s", json_str(r, "ref"), json_str(r, "title") ? json_str(r, "title") : "");
+	SAY(c, "Changed %s: %s", json_str(r, "ref"),
+		json_str(r, "title") ? json_str(r, "title") : "");
 	said_redacted(c, r);
 }
 
 void render_pin(struct client *c, const json *r)
 {
-	static const char *const lists[][2] = { { "pinned", "Pinned" }, { "unpinned", "No longer pinned:" } };
+	static const char *const lists[][2] = { { "pinned", "Pinned" },
+		{ "unpinned", "No longer pinned:" } };
 	bool is_off = json_bool(c->given, "off", false);
 
 	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
 		if (json_len(json_get(r, lists[i][0]))) {
-			SAY(c, "%s %s.", lists[i][1], render_join(c, json_get(r, lists[i][0]), "ref", 20));
+			SAY(c, "%s %s.", lists[i][1],
+				render_join(c, json_get(r, lists[i][0]), "ref", 20));
 			return;
 		}
-	SAY(c, "%s %s.", is_off ? "No longer pinned:" : "Pinned", render_join(c, json_get(c->given, "refs"), NULL, 20));
+	SAY(c, "%s %s.", is_off ? "No longer pinned:" : "Pinned",
+		render_join(c, json_get(c->given, "refs"), NULL, 20));
 }
 
 static char *things(struct client *c, const json *o)
 {
-	static const char *const kinds[][3] = { { "memories", "memory", "memories" }, { "events", "event", "events" },
-		{ "sessions", "session", "sessions" } };
+	static const char *const kinds[][3] = { { "memories", "memory", "memories" },
+		{ "events", "event", "events" }, { "sessions", "session", "sessions" } };
 	AUTO(buf_done) struct buf out = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(kinds); i++) {
 		int64_t n = json_int(o, kinds[i][0], 0);
 		if (n)
-			buf_printf(&out, "%s%s", out.len ? ", " : "", render_plural(c, n, kinds[i][1], kinds[i][2]));
+			buf_printf(&out, "%s%s", out.len ? ", " : "",
+				render_plural(c, n, kinds[i][1], kinds[i][2]));
 	}
 	return arena_str(&c->term.arena, out.len ? out.data : "nothing");
 }
 
 void render_forget(struct client *c, const json *r)
 {
-	const json *plan = json_get(r, "plan"), *backups = json_get(r, "backups"), *items = json_get(plan, "items");
+	const json *plan = json_get(r, "plan"), *backups = json_get(r, "backups"),
+		   *items = json_get(plan, "items");
 
 	if (plan) {
 		SAY(c, "This would erase %s for good.", things(c, plan));
 		for (size_t i = 0; i < json_len(items); i++)
-			SAY(c, "  %-7s %s", json_str(json_at(items, i), "ref"), json_str(json_at(items, i), "title"));
+			SAY(c, "  %-7s %s", json_str(json_at(items, i), "ref"),
+				json_str(json_at(items, i), "title"));
 		return;
 	}
 	SAY(c, "Forgotten: %s.", things(c, r));
@@ -160,14 +175,17 @@ static const char *until(struct client *c, const json *r)
 
 void render_pause(struct client *c, const json *r)
 {
-	const char *what = json_str(c->given, "session") ? json_str(c->given, "session") : json_str(c->given, "project");
+	const char *what = json_str(c->given, "session") ? json_str(c->given, "session")
+							 : json_str(c->given, "project");
 
-	SAY(c, "Nothing is captured%s%s until %s.", what ? " of " : "", what ? what : "", until(c, r));
+	SAY(c, "Nothing is captured%s%s until %s.", what ? " of " : "", what ? what : "",
+		until(c, r));
 }
 
 void render_resume(struct client *c, const json *r)
 {
-	SAY(c, json_int(r, "ended", 0) == 0 ? "Nothing was paused; sessions are captured." : "Sessions are captured again.");
+	SAY(c, json_int(r, "ended", 0) == 0 ? "Nothing was paused; sessions are captured."
+					    : "Sessions are captured again.");
 }
 
 static void setting(struct client *c, const json *s)
@@ -209,14 +227,16 @@ void render_config(struct client *c, const json *r)
 		term_newline(&c->term);
 		return;
 	}
-	SAY(c, "%s is %s.", key ? key : json_str(c->given, "key"), value.len ? value.data : "empty");
+	SAY(c, "%s is %s.", key ? key : json_str(c->given, "key"),
+		value.len ? value.data : "empty");
 	if (json_str(r, "note"))
 		said(c, json_str(r, "note"));
 }
 
 void render_backup(struct client *c, const json *r)
 {
-	SAY(c, "Backed up into %s (%s).", json_str(r, "file"), term_bytes(&c->term.arena, json_int(r, "bytes", 0)));
+	SAY(c, "Backed up into %s (%s).", json_str(r, "file"),
+		term_bytes(&c->term.arena, json_int(r, "bytes", 0)));
 }
 
 void render_restore(struct client *c, const json *r)
@@ -226,7 +246,8 @@ void render_restore(struct client *c, const json *r)
 
 void render_reindex(struct client *c, const json *r)
 {
-	SAY(c, "The index was built anew: %s.", render_plural(c, json_int(r, "documents", 0), "document", "documents"));
+	SAY(c, "The index was built anew: %s.",
+		render_plural(c, json_int(r, "documents", 0), "document", "documents"));
 }
 
 /* Records were printed as they came; markdown comes in one piece. */

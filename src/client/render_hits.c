@@ -12,13 +12,16 @@ static void search_footer(struct client *c, const json *reply, size_t shown)
 {
 	struct arena *a = &c->term.arena;
 	int64_t total = json_int(reply, "total", (int64_t)shown);
-	const char *match = json_str(reply, "match"), *more = json_bool(reply, "total_exact", false) ? "" : "at least ";
+	const char *match = json_str(reply, "match"),
+		   *more = json_bool(reply, "total_exact", false) ? "" : "at least ";
 	const char *hint = json_value_str(json_at(json_get(reply, "next"), 0));
 	bool is_guess = match && (strcmp(match, "spelling") == 0 || strcmp(match, "nearest") == 0);
 
-	render_footer(c, arena_printf(a, "%zu of %s%s%s%s · %.1f ms%s%s", shown, total > (int64_t)shown ? more : "",
-		term_count(a, total), is_guess ? " · no exact match, by " : "", is_guess ? match : "",
-		json_real(reply, "took_ms", 0), hint ? " · " : "", hint ? hint : ""));
+	render_footer(
+		c, arena_printf(a, "%zu of %s%s%s%s · %.1f ms%s%s", shown,
+			   total > (int64_t)shown ? more : "", term_count(a, total),
+			   is_guess ? " · no exact match, by " : "", is_guess ? match : "",
+			   json_real(reply, "took_ms", 0), hint ? " · " : "", hint ? hint : ""));
 }
 
 void render_search(struct client *c, const json *reply)
@@ -30,10 +33,15 @@ void render_search(struct client *c, const json *reply)
 	if (note && !c->is_quiet)
 		render_nothing(c, note, "");
 	if (!n) {
-		render_nothing(c, arena_printf(&c->term.arena, "Nothing was found for '%s'.", query ? query : ""),
-			json_str(c->given, "project") ? "Other words may find it; `remanence sessions` shows what is known." :
-			"Other words or `--project all` may find it; `remanence sessions` shows what is known, `remanence import` reads "
-			"earlier sessions.");
+		render_nothing(c,
+			arena_printf(
+				&c->term.arena, "Nothing was found for '%s'.", query ? query : ""),
+			json_str(c->given, "project")
+				? "Other words may find it; `remanence sessions` shows what is "
+				  "known."
+				: "Other words or `--project all` may find it; `remanence "
+				  "sessions` shows what is known, `remanence import` reads "
+				  "earlier sessions.");
 		return;
 	}
 	for (size_t i = 0; i < n; i++)
@@ -60,10 +68,12 @@ static void day_heading(struct client *c, int64_t at, const char **last)
 static void timeline_item(struct client *c, const json *item, const char *anchor)
 {
 	struct term *t = &c->term;
-	const char *ref = json_str(item, "ref"), *type = json_str(item, "type"), *kind = json_str(item, "kind");
+	const char *ref = json_str(item, "ref"), *type = json_str(item, "type"),
+		   *kind = json_str(item, "kind");
 	bool is_anchor = anchor && ref && strcmp(ref, anchor) == 0;
 	bool is_event = ref && *ref == 'e';
-	const char *minute = clock_minute(&t->arena, json_int(item, "at", 0)), *space = strchr(minute, ' ');
+	const char *minute = clock_minute(&t->arena, json_int(item, "at", 0)),
+		   *space = strchr(minute, ' ');
 	const char *label = is_event || !type || !*type ? kind : type;
 	int room = t->width - 2 - CLOCK_WIDTH - TIMELINE_REF_WIDTH - TIMELINE_TYPE_WIDTH - 2;
 	bool is_memory = !is_event && ref && *ref != 's';
@@ -86,7 +96,8 @@ void render_timeline(struct client *c, const json *reply)
 	int64_t total = json_int(reply, "total", (int64_t)n);
 
 	if (!n) {
-		render_nothing(c, "Nothing happened there.", "`remanence sessions` lists what is known.");
+		render_nothing(
+			c, "Nothing happened there.", "`remanence sessions` lists what is known.");
 		return;
 	}
 	for (size_t i = 0; i < n; i++) {
@@ -94,7 +105,8 @@ void render_timeline(struct client *c, const json *reply)
 		timeline_item(c, json_at(items, i), anchor);
 	}
 	if (total > (int64_t)n)
-		render_footer(c, arena_printf(&c->term.arena, "%zu of %s · --limit shows more", n, term_count(&c->term.arena, total)));
+		render_footer(c, arena_printf(&c->term.arena, "%zu of %s · --limit shows more", n,
+					 term_count(&c->term.arena, total)));
 }
 
 void render_recall(struct client *c, const json *reply)
@@ -104,12 +116,15 @@ void render_recall(struct client *c, const json *reply)
 
 	if (!n || !text || !*text) {
 		render_nothing(c, "No memory answers that.",
-			"Name a file with --file, or look with `remanence search --scope all` and `--project all`.");
+			"Name a file with --file, or look with `remanence search --scope all` and "
+			"`--project all`.");
 		return;
 	}
 	term_wrap(&c->term, PLAIN, text, 0);
-	render_footer(c, arena_printf(&c->term.arena, "%s · %s", render_plural(c, (int64_t)n, "memory", "memories"),
-		render_plural(c, json_int(reply, "tokens", 0), "token", "tokens")));
+	render_footer(
+		c, arena_printf(&c->term.arena, "%s · %s",
+			   render_plural(c, (int64_t)n, "memory", "memories"),
+			   render_plural(c, json_int(reply, "tokens", 0), "token", "tokens")));
 }
 
 void render_context(struct client *c, const json *reply)
@@ -118,15 +133,18 @@ void render_context(struct client *c, const json *reply)
 
 	if (!text || !*text) {
 		render_nothing(c, "A session started here would be given nothing yet.",
-			"Memories come with the first sessions; `remanence import` reads earlier ones.");
+			"Memories come with the first sessions; `remanence import` reads earlier "
+			"ones.");
 		return;
 	}
 	/* Exactly what an agent gets: not wrapped. Control characters are dropped there already. */
 	buf_str(&c->term.out, text);
 	if (text[strlen(text) - 1] != '\n')
 		term_newline(&c->term);
-	render_footer(c, arena_printf(&c->term.arena, "%s · %s · %s",
-		render_plural(c, json_int(reply, "chars", 0), "character", "characters"),
-		render_plural(c, json_int(reply, "tokens", 0), "token", "tokens"),
-		render_plural(c, (int64_t)json_len(json_get(reply, "memories")), "memory", "memories")));
+	render_footer(
+		c, arena_printf(&c->term.arena, "%s · %s · %s",
+			   render_plural(c, json_int(reply, "chars", 0), "character", "characters"),
+			   render_plural(c, json_int(reply, "tokens", 0), "token", "tokens"),
+			   render_plural(c, (int64_t)json_len(json_get(reply, "memories")),
+				   "memory", "memories")));
 }

@@ -30,8 +30,11 @@ static const char *cell_text(struct client *c, const struct column *col, const j
 	return json_str(row, col->key);
 }
 
-/* Columns are as narrow as their widest cell, up to their width; the flexible one takes the rest. */
-static void fit(struct client *c, const struct column *cols, size_t n, const json *rows, int *widths)
+/*
+ * Columns are as narrow as their widest cell, up to their width; the flexible one takes the rest.
+ */
+static void fit(
+	struct client *c, const struct column *cols, size_t n, const json *rows, int *widths)
 {
 	int used = 0;
 	size_t flexible = n;
@@ -39,7 +42,8 @@ static void fit(struct client *c, const struct column *cols, size_t n, const jso
 	for (size_t i = 0; i < n; i++) {
 		widths[i] = term_columns(str_of(cols[i].heading));
 		for (size_t r = 0; r < json_len(rows); r++)
-			widths[i] = MAX(widths[i], term_columns(str_of(cell_text(c, &cols[i], json_at(rows, r)))));
+			widths[i] = MAX(widths[i],
+				term_columns(str_of(cell_text(c, &cols[i], json_at(rows, r)))));
 		if (cols[i].width)
 			widths[i] = MIN(widths[i], cols[i].width);
 		else
@@ -68,7 +72,8 @@ static void table(struct client *c, const struct column *cols, size_t n, const j
 	for (size_t r = 0; r < json_len(rows); r++) {
 		for (size_t i = 0; i < n; i++) {
 			term_indent(t, i ? GAP : 0);
-			term_cell(t, cols[i].style, cell_text(c, &cols[i], json_at(rows, r)), widths[i], cols[i].to_right);
+			term_cell(t, cols[i].style, cell_text(c, &cols[i], json_at(rows, r)),
+				widths[i], cols[i].to_right);
 		}
 		term_newline(t);
 	}
@@ -89,14 +94,17 @@ void render_sessions(struct client *c, const json *reply)
 
 	if (!json_len(rows)) {
 		render_nothing(c, "No session is known yet.",
-			"`remanence install` wires the agents, so that their next session is captured; `remanence import` reads "
+			"`remanence install` wires the agents, so that their next session is "
+			"captured; `remanence import` reads "
 			"the sessions that are already on disk.");
 		return;
 	}
 	table(c, cols, ARRAY_LEN(cols), rows);
 	if (json_int(reply, "total", 0) > (int64_t)json_len(rows))
-		render_footer(c, arena_printf(&c->term.arena, "%zu of %s · --limit and --offset show more", json_len(rows),
-			term_count(&c->term.arena, json_int(reply, "total", 0))));
+		render_footer(
+			c, arena_printf(&c->term.arena,
+				   "%zu of %s · --limit and --offset show more", json_len(rows),
+				   term_count(&c->term.arena, json_int(reply, "total", 0))));
 }
 
 void render_projects(struct client *c, const json *reply)
@@ -111,7 +119,9 @@ void render_projects(struct client *c, const json *reply)
 	const json *rows = json_get(reply, "projects");
 
 	if (!json_len(rows))
-		render_nothing(c, "No project is known yet.", "Projects come with the first sessions: see `remanence install` and `remanence import`.");
+		render_nothing(c, "No project is known yet.",
+			"Projects come with the first sessions: see `remanence install` and "
+			"`remanence import`.");
 	else
 		table(c, cols, ARRAY_LEN(cols), rows);
 }
@@ -137,7 +147,8 @@ void render_files(struct client *c, const json *reply)
 	const json *files = json_get(reply, "files"), *hits = first_array(reply, hit_keys);
 
 	if (!json_len(files) && !json_len(hits)) {
-		render_nothing(c, "Nothing is known about that file.", "Paths are taken from here, or from the project's root.");
+		render_nothing(c, "Nothing is known about that file.",
+			"Paths are taken from here, or from the project's root.");
 		return;
 	}
 	if (json_len(files) && json_type(json_at(files, 0)) == JSON_OBJECT)
@@ -158,9 +169,10 @@ static void injection(struct client *c, const json *one)
 	term_cell(t, DIM, clock_minute(a, json_int(one, "at", 0)), 18, false);
 	term_cell(t, NAME, where, 10, false);
 	term_cell(t, REF, json_str(one, "session"), 8, false);
-	term_printf(t, PLAIN, "%s characters, %s tokens, %zu %s", term_count(a, json_int(one, "chars", 0)),
-		term_count(a, json_int(one, "tokens", json_int(one, "chars", 0) / 4)), json_len(memories),
-		json_len(memories) == 1 ? "memory" : "memories");
+	term_printf(t, PLAIN, "%s characters, %s tokens, %zu %s",
+		term_count(a, json_int(one, "chars", 0)),
+		term_count(a, json_int(one, "tokens", json_int(one, "chars", 0) / 4)),
+		json_len(memories), json_len(memories) == 1 ? "memory" : "memories");
 	if (json_type(used) == JSON_ARRAY)
 		term_printf(t, GOOD, ", %zu used", json_len(used));
 	term_newline(t);
@@ -189,13 +201,16 @@ void render_why(struct client *c, const json *reply)
 	const json *list = json_get(reply, "injections");
 
 	if (!json_len(list)) {
-		render_nothing(c, "Nothing has been injected yet.", "`remanence context` shows what a session started here would be given.");
+		render_nothing(c, "Nothing has been injected yet.",
+			"`remanence context` shows what a session started here would be given.");
 		return;
 	}
 	if (json_str(reply, "session")) {
 		term_put(&c->term, REF, json_str(reply, "session"));
-		term_printf(&c->term, NAME, "  %s", json_str(reply, "agent") ? json_str(reply, "agent") : "");
-		term_printf(&c->term, BOLD, "  %s", json_str(reply, "title") ? json_str(reply, "title") : "");
+		term_printf(&c->term, NAME, "  %s",
+			json_str(reply, "agent") ? json_str(reply, "agent") : "");
+		term_printf(&c->term, BOLD, "  %s",
+			json_str(reply, "title") ? json_str(reply, "title") : "");
 		term_newline(&c->term);
 	}
 	for (size_t i = 0; i < json_len(list); i++)

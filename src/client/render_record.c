@@ -56,7 +56,8 @@ static void list_part(struct client *c, const char *heading, const json *array)
 	term_newline(&c->term);
 	for (size_t i = 0; i < n; i++) {
 		const char *text = json_value_str(json_at(array, i));
-		term_wrap(&c->term, PLAIN, arena_printf(&c->term.arena, "• %s", text ? text : ""), BODY_INDENT);
+		term_wrap(&c->term, PLAIN, arena_printf(&c->term.arena, "• %s", text ? text : ""),
+			BODY_INDENT);
 	}
 }
 
@@ -125,7 +126,8 @@ static void evidence_part(struct client *c, const json *evidence)
 static void head(struct client *c, const json *r)
 {
 	struct term *t = &c->term;
-	const char *type = json_str(r, "type"), *kind = json_str(r, "kind"), *title = json_str(r, "title");
+	const char *type = json_str(r, "type"), *kind = json_str(r, "kind"),
+		   *title = json_str(r, "title");
 
 	term_put(t, REF, json_str(r, "ref"));
 	term_indent(t, 2);
@@ -135,7 +137,9 @@ static void head(struct client *c, const json *r)
 	if (json_bool(r, "pinned", false))
 		term_put(t, GOOD, "  pinned");
 	if (json_bool(r, "suspect", false))
-		term_printf(t, WARN, "  suspect: %s", json_str(r, "suspect_reason") ? json_str(r, "suspect_reason") : "its files changed since");
+		term_printf(t, WARN, "  suspect: %s",
+			json_str(r, "suspect_reason") ? json_str(r, "suspect_reason")
+						      : "its files changed since");
 	term_newline(t);
 	term_wrap(t, BOLD, title, 0);
 	term_wrap(t, DIM, json_str(r, "subtitle"), 0);
@@ -162,7 +166,8 @@ static const char *place(struct client *c, const json *r)
 static const char *session(struct client *c, const json *r)
 {
 	struct arena *a = &c->term.arena;
-	const char *ref = json_str(r, "session"), *agent = json_str(r, "agent"), *id = json_str(r, "agent_session");
+	const char *ref = json_str(r, "session"), *agent = json_str(r, "agent"),
+		   *id = json_str(r, "agent_session");
 
 	return ref ? arena_printf(a, "%s %s %s", ref, agent ? agent : "", id ? id : "") : NULL;
 }
@@ -170,12 +175,14 @@ static const char *session(struct client *c, const json *r)
 static const char *certainty(struct client *c, const json *r)
 {
 	struct arena *a = &c->term.arena;
-	const char *status = json_str(r, "status"), *origin = json_str(r, "origin"), *model = json_str(r, "model");
+	const char *status = json_str(r, "status"), *origin = json_str(r, "origin"),
+		   *model = json_str(r, "model");
 
 	if (json_type(json_get(r, "confidence")) == JSON_NULL)
 		return NULL;
-	return arena_printf(a, "%.0f %%%s%s%s%s%s%s", 100 * json_real(r, "confidence", 0), origin ? ", by " : "", origin ? origin : "",
-		model ? " " : "", model ? model : "", status && strcmp(status, "active") != 0 ? ", " : "",
+	return arena_printf(a, "%.0f %%%s%s%s%s%s%s", 100 * json_real(r, "confidence", 0),
+		origin ? ", by " : "", origin ? origin : "", model ? " " : "", model ? model : "",
+		status && strcmp(status, "active") != 0 ? ", " : "",
 		status && strcmp(status, "active") != 0 ? status : "");
 }
 
@@ -188,7 +195,8 @@ static void memory_page(struct client *c, const json *r)
 	render_field(c, "concepts", render_join(c, json_get(r, "concepts"), NULL, 20));
 	if (json_str(r, "superseded_by"))
 		render_field(c, "superseded by", json_str(r, "superseded_by"));
-	if (json_str(r, "body") && !(json_str(r, "title") && strcmp(json_str(r, "title"), json_str(r, "body")) == 0))
+	if (json_str(r, "body") &&
+		!(json_str(r, "title") && strcmp(json_str(r, "title"), json_str(r, "body")) == 0))
 		part(c, NULL, json_str(r, "body"));
 	part(c, "Request", json_str(r, "request"));
 	part(c, "Investigated", json_str(r, "investigated"));
@@ -213,7 +221,10 @@ static void event_page(struct client *c, const json *r)
 	render_field(c, "session", session(c, r));
 	render_field(c, "folder", json_str(r, "cwd"));
 	if (status && strcmp(status, "unknown") != 0)
-		render_field(c, "status", exit_code >= 0 ? arena_printf(a, "%s, exit status %lld", status, (long long)exit_code) : status);
+		render_field(c, "status",
+			exit_code >= 0 ? arena_printf(a, "%s, exit status %lld", status,
+						 (long long)exit_code)
+				       : status);
 	render_field(c, "key", json_str(r, "key"));
 	long_part(c, NULL, json_str(r, "text"));
 	long_part(c, "Input", json_str(r, "input"));
@@ -228,8 +239,9 @@ static void session_page(struct client *c, const json *r)
 	struct arena *a = &t->arena;
 	const json *summaries = json_get(r, "summaries");
 
-	render_field(c, "agent", arena_printf(a, "%s %s", json_str(r, "agent") ? json_str(r, "agent") : "",
-		json_str(r, "agent_session") ? json_str(r, "agent_session") : ""));
+	render_field(c, "agent",
+		arena_printf(a, "%s %s", json_str(r, "agent") ? json_str(r, "agent") : "",
+			json_str(r, "agent_session") ? json_str(r, "agent_session") : ""));
 	render_field(c, "project", place(c, r));
 	render_field(c, "folder", json_str(r, "cwd"));
 	render_field(c, "model", json_str(r, "model"));
@@ -237,18 +249,21 @@ static void session_page(struct client *c, const json *r)
 	render_field(c, "last event", moment(c, json_int(r, "last_event_at", 0)));
 	render_field(c, "ended", moment(c, json_int(r, "ended_at", 0)));
 	render_field(c, "transcript", json_str(r, "transcript"));
-	render_field(c, "holds", arena_printf(a, "%s events, %s memories", term_count(a, json_int(r, "events", 0)),
-		term_count(a, json_int(r, "memories", 0))));
+	render_field(c, "holds",
+		arena_printf(a, "%s events, %s memories", term_count(a, json_int(r, "events", 0)),
+			term_count(a, json_int(r, "memories", 0))));
 	if (json_int(r, "tokens_out", 0))
-		render_field(c, "tokens", arena_printf(a, "%s in, %s out", term_count(a, json_int(r, "tokens_in", 0)),
-			term_count(a, json_int(r, "tokens_out", 0))));
+		render_field(c, "tokens",
+			arena_printf(a, "%s in, %s out", term_count(a, json_int(r, "tokens_in", 0)),
+				term_count(a, json_int(r, "tokens_out", 0))));
 	if (json_len(summaries))
 		term_newline(t);
 	for (size_t i = 0; i < json_len(summaries); i++) {
 		const json *s = json_at(summaries, i);
 		term_indent(t, BODY_INDENT);
 		term_cell(t, REF, json_str(s, "ref"), EVIDENCE_REF_WIDTH, false);
-		term_cell(t, PLAIN, json_str(s, "title"), t->width - BODY_INDENT - EVIDENCE_REF_WIDTH, false);
+		term_cell(t, PLAIN, json_str(s, "title"),
+			t->width - BODY_INDENT - EVIDENCE_REF_WIDTH, false);
 		term_newline(t);
 	}
 }
@@ -271,5 +286,6 @@ void render_get(struct client *c, const json *reply)
 			memory_page(c, r);
 	}
 	if (json_len(missing))
-		render_footer(c, arena_printf(&c->term.arena, "Not there: %s", render_join(c, missing, "ref", 20)));
+		render_footer(c, arena_printf(&c->term.arena, "Not there: %s",
+					 render_join(c, missing, "ref", 20)));
 }

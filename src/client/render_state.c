@@ -21,8 +21,12 @@ static char *memories_of(struct client *c, const json *object)
 		size_t len = strlen(it.key);
 		bool ends_in_y = len && it.key[len - 1] == 'y';
 		if (n)
-			buf_printf(&out, "%s%s %.*s%s", out.len ? ", " : "", term_count(&c->term.arena, n),
-				(int)(n != 1 && ends_in_y ? len - 1 : len), it.key, n == 1 ? "" : ends_in_y ? "ies" : "s");
+			buf_printf(&out, "%s%s %.*s%s", out.len ? ", " : "",
+				term_count(&c->term.arena, n),
+				(int)(n != 1 && ends_in_y ? len - 1 : len), it.key,
+				n == 1      ? ""
+				: ends_in_y ? "ies"
+					    : "s");
 	}
 	return arena_str(&c->term.arena, out.len ? out.data : "none");
 }
@@ -42,7 +46,9 @@ void render_stats(struct client *c, const json *reply)
 	if (waiting)
 		render_field(c, "spool", arena_printf(a, "%s waiting", term_count(a, waiting)));
 	if (bad)
-		render_field(c, "unreadable", arena_printf(a, "%s in spool/bad", render_plural(c, bad, "hook input", "hook inputs")));
+		render_field(c, "unreadable",
+			arena_printf(a, "%s in spool/bad",
+				render_plural(c, bad, "hook input", "hook inputs")));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
 }
 
@@ -53,7 +59,8 @@ static char *queue_of(struct client *c, const json *queue)
 
 	for (struct json_iter it = json_iter(queue); json_next(&it);)
 		if (json_type(it.value) == JSON_INT && json_value_int(it.value, 0))
-			buf_printf(&out, "%s%s %s", out.len ? ", " : "", it.key, term_count(&c->term.arena, json_value_int(it.value, 0)));
+			buf_printf(&out, "%s%s %s", out.len ? ", " : "", it.key,
+				term_count(&c->term.arena, json_value_int(it.value, 0)));
 	return arena_str(&c->term.arena, out.len ? out.data : "empty");
 }
 
@@ -81,10 +88,14 @@ static void pauses(struct client *c, const json *list)
 
 	for (size_t i = 0; i < json_len(list); i++) {
 		const json *p = json_at(list, i);
-		const char *what = json_str(p, "session") ? json_str(p, "session") : json_str(p, "project");
+		const char *what =
+			json_str(p, "session") ? json_str(p, "session") : json_str(p, "project");
 		int64_t until = json_int(p, "until", 0);
-		term_printf(&c->term, WARN, "Capture is paused%s%s%s", what ? " for " : "", what ? what : "",
-			until > c->term.now ? arena_printf(a, ", for another %s", term_span(a, until - c->term.now)) : "");
+		term_printf(&c->term, WARN, "Capture is paused%s%s%s", what ? " for " : "",
+			what ? what : "",
+			until > c->term.now ? arena_printf(a, ", for another %s",
+						      term_span(a, until - c->term.now))
+					    : "");
 		term_newline(&c->term);
 	}
 }
@@ -101,18 +112,24 @@ void render_status(struct client *c, const json *reply)
 		term_newline(t);
 		render_field(c, "data", json_str(reply, "home"));
 		if (json_int(reply, "spool_files", 0))
-			render_field(c, "spool", render_plural(c, json_int(reply, "spool_files", 0), "hook input waits", "hook inputs wait"));
+			render_field(c, "spool",
+				render_plural(c, json_int(reply, "spool_files", 0),
+					"hook input waits", "hook inputs wait"));
 		return;
 	}
 	term_put(t, GOOD, "● ");
-	term_printf(t, BOLD, "remanenced %s", json_str(reply, "version") ? json_str(reply, "version") : "");
-	term_printf(t, DIM, "  process %lld, up %s", (long long)json_int(reply, "pid", 0), term_span(a, json_int(reply, "uptime_ms", 0)));
+	term_printf(t, BOLD, "remanenced %s",
+		json_str(reply, "version") ? json_str(reply, "version") : "");
+	term_printf(t, DIM, "  process %lld, up %s", (long long)json_int(reply, "pid", 0),
+		term_span(a, json_int(reply, "uptime_ms", 0)));
 	term_newline(t);
 	render_field(c, "data", json_str(reply, "home"));
 	render_field(c, "socket", json_str(reply, "socket"));
 	render_field(c, "http", json_str(reply, "http"));
-	render_field(c, "memory", arena_printf(a, "%s, %s of it anonymous", term_bytes(a, json_int(reply, "rss_bytes", 0)),
-		term_bytes(a, json_int(reply, "rss_anon_bytes", 0))));
+	render_field(c, "memory",
+		arena_printf(a, "%s, %s of it anonymous",
+			term_bytes(a, json_int(reply, "rss_bytes", 0)),
+			term_bytes(a, json_int(reply, "rss_anon_bytes", 0))));
 	if (json_type(queue) == JSON_OBJECT)
 		render_field(c, "queue", queue_of(c, queue));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
@@ -127,7 +144,9 @@ void render_status(struct client *c, const json *reply)
 		term_indent(t, 2);
 		term_cell(t, REF, json_str(s, "ref"), 7, false);
 		term_cell(t, NAME, json_str(s, "agent"), 8, false);
-		term_cell(t, PLAIN, json_str(s, "title") ? json_str(s, "title") : json_str(s, "project"), t->width - 34, false);
+		term_cell(t, PLAIN,
+			json_str(s, "title") ? json_str(s, "title") : json_str(s, "project"),
+			t->width - 34, false);
 		term_cell(t, DIM, render_ago(c, json_int(s, "last_event_at", 0)), 16, true);
 		term_newline(t);
 	}
@@ -156,6 +175,7 @@ void render_doctor(struct client *c, const json *reply)
 		if (!is_ok)
 			term_wrap(t, PLAIN, advice, 4);
 	}
-	render_footer(c, bad == 0 ? "Everything is in order." :
-		arena_printf(&t->arena, "%zu of %zu checks need attention.", bad, json_len(checks)));
+	render_footer(c, bad == 0 ? "Everything is in order."
+				  : arena_printf(&t->arena, "%zu of %zu checks need attention.",
+					    bad, json_len(checks)));
 }

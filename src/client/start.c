@@ -1,6 +1,7 @@
 /*
- * Hooks come many at a time, and a daemon that cannot start must not be started a hundred times a second: `run/starts` holds
- * "<ms of the last start> <starts so far>" and is locked while it is read and changed. Whoever sees the daemon serve removes it.
+ * Hooks come many at a time, and a daemon that cannot start must not be started a hundred times a
+ * second: `run/starts` holds "<ms of the last start> <starts so far>" and is locked while it is
+ * read and changed. Whoever sees the daemon serve removes it.
  */
 #include "client/start.h"
 
@@ -38,8 +39,9 @@
 extern char **environ;
 
 /* A name that ends with '_' stands for all variables that start so. */
-static const char *const environment_kept[] = { "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_", "TZ", "TMPDIR", "XDG_",
-	"REMANENCE_", /* where agents keep transcripts */ "CLAUDE_CONFIG_DIR", "CODEX_HOME",
+static const char *const environment_kept[] = { "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_",
+	"TZ", "TMPDIR", "XDG_", "REMANENCE_",
+	/* where agents keep transcripts */ "CLAUDE_CONFIG_DIR", "CODEX_HOME",
 	/* of tests */ "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS" };
 
 static bool is_kept(const char *variable)
@@ -53,7 +55,10 @@ static bool is_kept(const char *variable)
 	return false;
 }
 
-/* Our environment without what is not named; the data folder is said explicitly, as --home may have given it. */
+/*
+ * Our environment without what is not named; the data folder is said explicitly, as --home may have
+ * given it.
+ */
 static void environment_make(struct arena *a, const struct paths *p, const char **out)
 {
 	size_t n = 0;
@@ -89,7 +94,8 @@ int start_find(struct buf *ret, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(buf_done) struct buf self = { .max = PATH_MAX };
 	const char *folder = proc_self_path(&self) == 0 ? path_parent(&a, self.data) : NULL;
-	const char *const places[] = { "%s/" PROGRAM, "%s/../libexec/" PROGRAM, "%s/../libexec/remanence/" PROGRAM };
+	const char *const places[] = { "%s/" PROGRAM, "%s/../libexec/" PROGRAM,
+		"%s/../libexec/remanence/" PROGRAM };
 
 	for (size_t i = 0; folder && i < ARRAY_LEN(places); i++) {
 		const char *tail = places[i] + sizeof "%s" - 1;
@@ -101,7 +107,8 @@ int start_find(struct buf *ret, struct err *err)
 	}
 	if (find_on_path(&a, ret))
 		return 0;
-	err_set(err, ERR_NOT_FOUND, "cannot find the daemon '" PROGRAM "' beside '%s', in ../libexec or on PATH",
+	err_set(err, ERR_NOT_FOUND,
+		"cannot find the daemon '" PROGRAM "' beside '%s', in ../libexec or on PATH",
 		self.len ? self.data : "remanence");
 	return err_hint(err, "install both programs into the same folder");
 }
@@ -219,7 +226,8 @@ bool start_reason(const struct paths *p, int64_t since, struct err *err)
 	struct stat st;
 	struct str line, rest;
 
-	if (stat(p->start_error, &st) < 0 || (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 < since)
+	if (stat(p->start_error, &st) < 0 ||
+		(int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 < since)
 		return false;
 	if (file_read(p->start_error, REASON_MAX, &text, NULL) < 0)
 		return false;
@@ -253,16 +261,20 @@ int start_and_wait(const struct paths *p, struct err *err)
 			break;
 		nanosleep(&pause, NULL);
 	}
-	err_set(err, ERR_UNAVAILABLE, "the daemon was started but did not answer at '%s' within %d s", p->socket,
+	err_set(err, ERR_UNAVAILABLE,
+		"the daemon was started but did not answer at '%s' within %d s", p->socket,
 		START_WAIT_MS / 1000);
-	return err_hint(err, "see '%s/daemon.log'; `remanenced --foreground` shows what it does", p->log);
+	return err_hint(
+		err, "see '%s/daemon.log'; `remanenced --foreground` shows what it does", p->log);
 }
 
 /* Which daemon answers, to tell one from its successor; 0 when none does. */
 static int64_t who_serves(const struct paths *p)
 {
 	AUTO(json_free_ptr) json *health = NULL;
-	struct wire_request q = { .method = "GET", .path = "/health", .deadline_us = clock_mono_us() + HEALTH_MS * 1000ull };
+	struct wire_request q = { .method = "GET",
+		.path = "/health",
+		.deadline_us = clock_mono_us() + HEALTH_MS * 1000ull };
 	struct wire_reply reply;
 	struct err err = { 0 };
 
@@ -285,13 +297,17 @@ static bool is_lock_free(const struct paths *p)
 /* The daemon's answer to stop; that it closes the connection while leaving is an answer too. */
 static int ask_to_leave(const struct paths *p, struct err *err)
 {
-	struct wire_request q = { .method = "POST", .path = "/api/stop", .body = "{}", .body_len = 2,
+	struct wire_request q = { .method = "POST",
+		.path = "/api/stop",
+		.body = "{}",
+		.body_len = 2,
 		.deadline_us = clock_mono_us() + STOP_WAIT_MS * 1000ull };
 	struct wire_reply reply;
 	int result = wire_call(p->socket, &q, &reply, err);
 
 	if (result == 0 && reply.status >= HTTP_REFUSED)
-		result = err_set(err, ERR_BUSY, "the daemon refuses to stop: %.300s", buf_cstr(&reply.body));
+		result = err_set(
+			err, ERR_BUSY, "the daemon refuses to stop: %.300s", buf_cstr(&reply.body));
 	else if (result < 0 && err->code == ERR_UNAVAILABLE)
 		result = 0;
 	wire_reply_done(&reply);
@@ -345,10 +361,14 @@ bool start_should_replace(const struct paths *p, const char *build)
 
 	if (!is_older(build))
 		return false;
-	/* Where the new client was installed without its daemon, the old one comes back: once is enough. */
+	/*
+	 * Where the new client was installed without its daemon, the old one comes back: once is
+	 * enough.
+	 */
 	const char *note = path_join(&a, p->run, "replaced");
 	buf_printf(&now, "%s by %s\n", build, REMANENCE_BUILD_ID);
-	if (file_read(note, REPLACED_MAX, &last, NULL) == 0 && strcmp(buf_cstr(&last), now.data) == 0)
+	if (file_read(note, REPLACED_MAX, &last, NULL) == 0 &&
+		strcmp(buf_cstr(&last), now.data) == 0)
 		return false;
 	return file_write(note, now.data, now.len, FILE_MODE, NULL) == 0;
 }

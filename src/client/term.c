@@ -1,6 +1,7 @@
 /*
- * The widths are an approximation that needs no locale and no library: two columns for the blocks of East Asian scripts and
- * emoji, none for combining marks (Unicode 15, EastAsianWidth.txt, condensed).
+ * The widths are an approximation that needs no locale and no library: two columns for the blocks
+ * of East Asian scripts and emoji, none for combining marks (Unicode 15, EastAsianWidth.txt,
+ * condensed).
  */
 #include "client/term.h"
 
@@ -18,7 +19,14 @@
 #define KILO 1000.0
 
 static const char *const style_codes[STYLE_COUNT] = {
-	[PLAIN] = NULL, [DIM] = "2", [BOLD] = "1", [REF] = "33", [GOOD] = "32", [WARN] = "33", [BAD] = "31", [MARK] = "1;33",
+	[PLAIN] = NULL,
+	[DIM] = "2",
+	[BOLD] = "1",
+	[REF] = "33",
+	[GOOD] = "32",
+	[WARN] = "33",
+	[BAD] = "31",
+	[MARK] = "1;33",
 	[NAME] = "36",
 };
 
@@ -27,19 +35,64 @@ struct range {
 };
 
 static const struct range no_columns[] = {
-	{ 0x0300, 0x036f }, { 0x0483, 0x0489 }, { 0x0591, 0x05bd }, { 0x0610, 0x061a }, { 0x064b, 0x065f }, { 0x06d6, 0x06dc },
-	{ 0x0900, 0x0902 }, { 0x093c, 0x093c }, { 0x0941, 0x0948 }, { 0x0e31, 0x0e31 }, { 0x0e34, 0x0e3a }, { 0x1ab0, 0x1aff },
-	{ 0x1dc0, 0x1dff }, { 0x200b, 0x200f }, { 0x202a, 0x202e }, { 0x2060, 0x2064 }, { 0x20d0, 0x20f0 }, { 0xfe00, 0xfe0f },
-	{ 0xfe20, 0xfe2f }, { 0xfeff, 0xfeff }, { 0x1f3fb, 0x1f3ff }, { 0xe0001, 0xe01ef },
+	{ 0x0300, 0x036f },
+	{ 0x0483, 0x0489 },
+	{ 0x0591, 0x05bd },
+	{ 0x0610, 0x061a },
+	{ 0x064b, 0x065f },
+	{ 0x06d6, 0x06dc },
+	{ 0x0900, 0x0902 },
+	{ 0x093c, 0x093c },
+	{ 0x0941, 0x0948 },
+	{ 0x0e31, 0x0e31 },
+	{ 0x0e34, 0x0e3a },
+	{ 0x1ab0, 0x1aff },
+	{ 0x1dc0, 0x1dff },
+	{ 0x200b, 0x200f },
+	{ 0x202a, 0x202e },
+	{ 0x2060, 0x2064 },
+	{ 0x20d0, 0x20f0 },
+	{ 0xfe00, 0xfe0f },
+	{ 0xfe20, 0xfe2f },
+	{ 0xfeff, 0xfeff },
+	{ 0x1f3fb, 0x1f3ff },
+	{ 0xe0001, 0xe01ef },
 };
 
 static const struct range two_columns[] = {
-	{ 0x1100, 0x115f }, { 0x231a, 0x231b }, { 0x23e9, 0x23ec }, { 0x25fd, 0x25fe }, { 0x2614, 0x2615 }, { 0x2648, 0x2653 },
-	{ 0x26a1, 0x26a1 }, { 0x26aa, 0x26ab }, { 0x26bd, 0x26be }, { 0x26c4, 0x26c5 }, { 0x26d4, 0x26d4 }, { 0x2705, 0x2705 },
-	{ 0x270a, 0x270b }, { 0x2728, 0x2728 }, { 0x274c, 0x274c }, { 0x2753, 0x2755 }, { 0x2757, 0x2757 }, { 0x2795, 0x2797 },
-	{ 0x2b1b, 0x2b1c }, { 0x2b50, 0x2b50 }, { 0x2e80, 0x303e }, { 0x3041, 0xa4cf }, { 0xa960, 0xa97f }, { 0xac00, 0xd7a3 },
-	{ 0xf900, 0xfaff }, { 0xfe30, 0xfe6f }, { 0xff00, 0xff60 }, { 0xffe0, 0xffe6 }, { 0x1f300, 0x1f64f },
-	{ 0x1f680, 0x1f6ff }, { 0x1f900, 0x1f9ff }, { 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
+	{ 0x1100, 0x115f },
+	{ 0x231a, 0x231b },
+	{ 0x23e9, 0x23ec },
+	{ 0x25fd, 0x25fe },
+	{ 0x2614, 0x2615 },
+	{ 0x2648, 0x2653 },
+	{ 0x26a1, 0x26a1 },
+	{ 0x26aa, 0x26ab },
+	{ 0x26bd, 0x26be },
+	{ 0x26c4, 0x26c5 },
+	{ 0x26d4, 0x26d4 },
+	{ 0x2705, 0x2705 },
+	{ 0x270a, 0x270b },
+	{ 0x2728, 0x2728 },
+	{ 0x274c, 0x274c },
+	{ 0x2753, 0x2755 },
+	{ 0x2757, 0x2757 },
+	{ 0x2795, 0x2797 },
+	{ 0x2b1b, 0x2b1c },
+	{ 0x2b50, 0x2b50 },
+	{ 0x2e80, 0x303e },
+	{ 0x3041, 0xa4cf },
+	{ 0xa960, 0xa97f },
+	{ 0xac00, 0xd7a3 },
+	{ 0xf900, 0xfaff },
+	{ 0xfe30, 0xfe6f },
+	{ 0xff00, 0xff60 },
+	{ 0xffe0, 0xffe6 },
+	{ 0x1f300, 0x1f64f },
+	{ 0x1f680, 0x1f6ff },
+	{ 0x1f900, 0x1f9ff },
+	{ 0x1fa70, 0x1faff },
+	{ 0x20000, 0x3fffd },
 };
 
 static bool is_in(const struct range *ranges, size_t n, uint32_t cp)
@@ -60,9 +113,13 @@ static int cp_columns(uint32_t cp)
 {
 	if (cp < no_columns[0].from)
 		return 1;
-	if (cp <= no_columns[ARRAY_LEN(no_columns) - 1].to && is_in(no_columns, ARRAY_LEN(no_columns) - 1, cp))
+	if (cp <= no_columns[ARRAY_LEN(no_columns) - 1].to &&
+		is_in(no_columns, ARRAY_LEN(no_columns) - 1, cp))
 		return 0;
-	return cp <= two_columns[ARRAY_LEN(two_columns) - 1].to && is_in(two_columns, ARRAY_LEN(two_columns) - 1, cp) ? 2 : 1;
+	return cp <= two_columns[ARRAY_LEN(two_columns) - 1].to &&
+			       is_in(two_columns, ARRAY_LEN(two_columns) - 1, cp)
+		       ? 2
+		       : 1;
 }
 
 int term_columns(struct str text)
@@ -106,7 +163,8 @@ void term_init(struct term *t, bool no_color)
 	int width = ask_width();
 
 	*t = (struct term){ .is_tty = isatty(STDOUT_FILENO), .now = clock_now() };
-	t->has_color = t->is_tty && !no_color && !(asked && *asked) && !(kind && strcmp(kind, "dumb") == 0);
+	t->has_color = t->is_tty && !no_color && !(asked && *asked) &&
+		       !(kind && strcmp(kind, "dumb") == 0);
 	t->width = MIN(MAX(width, TERM_WIDTH_MIN), TERM_WIDTH_MAX);
 }
 
@@ -126,7 +184,8 @@ void term_flush(struct term *t)
 /* C0 and C1 controls, DEL: nothing that a terminal would obey. */
 static bool is_control(uint32_t cp)
 {
-	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) || (cp >= 0x2066 && cp <= 0x2069);
+	return cp < 0x20 || (cp >= 0x7f && cp < 0xa0) || (cp >= 0x202a && cp <= 0x202e) ||
+	       (cp >= 0x2066 && cp <= 0x2069);
 }
 
 static void put_safe(struct buf *out, struct str text)
@@ -297,6 +356,7 @@ char *term_span(struct arena *a, int64_t ms)
 
 	for (size_t i = 0; i < ARRAY_LEN(units); i++)
 		if (ms >= 2 * units[i].ms || (ms >= units[i].ms && i + 1 == ARRAY_LEN(units)))
-			return arena_printf(a, "%lld %s", (long long)(ms / units[i].ms), units[i].unit);
+			return arena_printf(
+				a, "%lld %s", (long long)(ms / units[i].ms), units[i].unit);
 	return arena_printf(a, "%lld ms", (long long)ms);
 }

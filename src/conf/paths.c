@@ -1,6 +1,6 @@
 /*
- * Only names are made here. Relative values of XDG variables are ignored, as the XDG specification says; a relative
- * REMANENCE_HOME is meant from the working folder.
+ * Only names are made here. Relative values of XDG variables are ignored, as the XDG specification
+ * says; a relative REMANENCE_HOME is meant from the working folder.
  */
 #include "conf/paths.h"
 
@@ -20,8 +20,12 @@ static const char *env_nonempty(const char *name)
 	return value && *value ? value : NULL;
 }
 
-/* An XDG folder: the variable when it is absolute, else `fallback` below the user's home; NULL when neither is known. */
-static const char *xdg_dir(struct arena *a, const char *variable, const char *user_home, const char *fallback)
+/*
+ * An XDG folder: the variable when it is absolute, else `fallback` below the user's home; NULL when
+ * neither is known.
+ */
+static const char *xdg_dir(
+	struct arena *a, const char *variable, const char *user_home, const char *fallback)
 {
 	const char *value = env_nonempty(variable);
 
@@ -42,14 +46,18 @@ static char *absolute(struct arena *a, const char *path)
 int paths_init(struct paths *p, const char *home_override, struct arena *a, struct err *err)
 {
 	const char *user_home = env_nonempty("HOME");
-	const char *home = home_override && *home_override ? home_override : env_nonempty("REMANENCE_HOME");
+	const char *home =
+		home_override && *home_override ? home_override : env_nonempty("REMANENCE_HOME");
 	const char *data = xdg_dir(a, "XDG_DATA_HOME", user_home, ".local/share");
 	const char *config = xdg_dir(a, "XDG_CONFIG_HOME", user_home, ".config");
 	const char *runtime = xdg_dir(a, "XDG_RUNTIME_DIR", NULL, NULL);
 
 	if (!home && !data) {
-		err_set(err, ERR_USAGE, "cannot tell where the data folder is: neither REMANENCE_HOME nor HOME is set");
-		return err_hint(err, "set REMANENCE_HOME to a folder of your own, or give --home DIR");
+		err_set(err, ERR_USAGE,
+			"cannot tell where the data folder is: neither REMANENCE_HOME nor HOME is "
+			"set");
+		return err_hint(
+			err, "set REMANENCE_HOME to a folder of your own, or give --home DIR");
 	}
 	struct paths made = { .home = home ? absolute(a, home) : path_join(a, data, "remanence") };
 	made.store = path_join(a, made.home, "remanence.db");
@@ -63,7 +71,8 @@ int paths_init(struct paths *p, const char *home_override, struct arena *a, stru
 	made.log = path_join(a, made.home, "log");
 	made.start_error = path_join(a, made.log, "start-error");
 	made.backup = path_join(a, made.home, "backup");
-	made.settings = config ? path_join(a, config, "remanence/settings.json") : path_join(a, made.home, "settings.json");
+	made.settings = config ? path_join(a, config, "remanence/settings.json")
+			       : path_join(a, made.home, "settings.json");
 	made.spare = runtime ? path_join(a, runtime, "remanence") : NULL;
 	made.user_home = user_home ? arena_str(a, user_home) : NULL;
 	*p = made;

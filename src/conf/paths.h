@@ -4,7 +4,10 @@
 #include "base/arena.h"
 #include "base/err.h"
 
-/* Where everything lives (design: one data folder, 0700, files 0600). Strings live in the arena given to paths_init. */
+/*
+ * Where everything lives (design: one data folder, 0700, files 0600). Strings live in the arena
+ * given to paths_init.
+ */
 
 struct paths {
 	const char *home;     /* $REMANENCE_HOME, else ${XDG_DATA_HOME:-~/.local/share}/remanence */
@@ -24,7 +27,10 @@ struct paths {
 	const char *user_home; /* $HOME, or NULL */
 };
 
-/* home_override: --home, or NULL. Neither HOME nor REMANENCE_HOME set: ERR_USAGE with what to set. Touches no file. */
+/*
+ * home_override: --home, or NULL. Neither HOME nor REMANENCE_HOME set: ERR_USAGE with what to set.
+ * Touches no file.
+ */
 int paths_init(struct paths *p, const char *home_override, struct arena *a, struct err *err);
 /* Makes the folders that are missing. */
 int paths_create(const struct paths *p, struct err *err);

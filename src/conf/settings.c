@@ -1,6 +1,6 @@
 /*
- * A value's text is checked once, when it is read; the typed accessors then only look. The file may nest keys
- * ({"context": {"full": 5}}) or write them with dots ({"context.full": 5}).
+ * A value's text is checked once, when it is read; the typed accessors then only look. The file may
+ * nest keys ({"context": {"full": 5}}) or write them with dots ({"context.full": 5}).
  */
 #include "conf/settings.h"
 
@@ -39,8 +39,9 @@ struct settings {
 };
 
 /* Variables that may differ between a client and its daemon without a meaning. */
-static const char *const private_variables[] = { "REMANENCE_HOME=", "REMANENCE_IGNORE=", "REMANENCE_OBSERVER=",
-	"REMANENCE_HOOK_ASK_MS=" };
+static const char *const private_variables[] = {
+	"REMANENCE_HOME=", "REMANENCE_IGNORE=", "REMANENCE_OBSERVER=", "REMANENCE_HOOK_ASK_MS="
+};
 
 static bool is_private(const char *variable)
 {
@@ -95,7 +96,8 @@ const char *setting_nearest(const char *key)
 
 static bool parse_bool(const char *text, bool *ret)
 {
-	static const char *const words[2][4] = { { "false", "no", "off", "0" }, { "true", "yes", "on", "1" } };
+	static const char *const words[2][4] = { { "false", "no", "off", "0" },
+		{ "true", "yes", "on", "1" } };
 
 	for (int truth = 0; truth < 2; truth++)
 		for (size_t i = 0; i < ARRAY_LEN(words[truth]); i++)
@@ -139,7 +141,8 @@ static const char **list_of_text(struct arena *a, const char *text)
 
 	if (*text == '[') {
 		AUTO(json_free_ptr) json *array = NULL;
-		if (json_parse(text, strlen(text), &array, NULL) == 0 && json_type(array) == JSON_ARRAY)
+		if (json_parse(text, strlen(text), &array, NULL) == 0 &&
+			json_type(array) == JSON_ARRAY)
 			return list_of_json(a, array);
 	}
 	while (str_split(&rest, ',', &part)) {
@@ -157,21 +160,24 @@ static int bad_value(const struct setting_info *info, const char *text, struct e
 
 	switch (info->type) {
 	case SETTING_BOOL:
-		return err_set(err, ERR_USAGE, "%s is '%s', but takes true or false", info->key, shown);
+		return err_set(
+			err, ERR_USAGE, "%s is '%s', but takes true or false", info->key, shown);
 	case SETTING_CHOICE:
-		return err_set(err, ERR_USAGE, "%s is '%s', but takes one of %s", info->key, shown, info->choices);
+		return err_set(err, ERR_USAGE, "%s is '%s', but takes one of %s", info->key, shown,
+			info->choices);
 	case SETTING_INT:
 	case SETTING_REAL:
-		return err_set(err, ERR_USAGE, "%s is '%s', but takes a number from %.15g to %.15g", info->key, shown,
-			info->min, info->max);
+		return err_set(err, ERR_USAGE, "%s is '%s', but takes a number from %.15g to %.15g",
+			info->key, shown, info->min, info->max);
 	default:
-		return err_set(err, ERR_USAGE, "%s is longer than %.0f bytes", info->key, info->max);
+		return err_set(
+			err, ERR_USAGE, "%s is longer than %.0f bytes", info->key, info->max);
 	}
 }
 
 /* Checks a value's text and fills *ret (except its origin), with pointers into the arena. */
-static int value_parse(const struct setting_info *info, const char *text, struct arena *a, struct value *ret,
-	struct err *err)
+static int value_parse(const struct setting_info *info, const char *text, struct arena *a,
+	struct value *ret, struct err *err)
 {
 	struct value v = { .text = arena_str(a, text) };
 	int64_t whole = 0;
@@ -182,12 +188,14 @@ static int value_parse(const struct setting_info *info, const char *text, struct
 			return bad_value(info, text, err);
 		break;
 	case SETTING_INT:
-		if (!str_to_i64(text, &whole) || (double)whole < info->min || (double)whole > info->max)
+		if (!str_to_i64(text, &whole) || (double)whole < info->min ||
+			(double)whole > info->max)
 			return bad_value(info, text, err);
 		v.number = (double)whole;
 		break;
 	case SETTING_REAL:
-		if (!str_to_double(text, &v.number) || !(v.number >= info->min && v.number <= info->max))
+		if (!str_to_double(text, &v.number) ||
+			!(v.number >= info->min && v.number <= info->max))
 			return bad_value(info, text, err);
 		break;
 	case SETTING_CHOICE:
@@ -209,8 +217,8 @@ static void warn(struct buf *warnings, const char *where, const char *text)
 		buf_printf(warnings, "%s: %s\n", where, text);
 }
 
-static void settings_put(struct settings *s, int id, const char *text, enum origin origin, const char *where,
-	struct buf *warnings)
+static void settings_put(struct settings *s, int id, const char *text, enum origin origin,
+	const char *where, struct buf *warnings)
 {
 	struct err err = { 0 };
 	struct value v;
@@ -235,8 +243,8 @@ static void value_text(const json *value, struct buf *out)
 }
 
 /* Takes the members of an object; `prefix` is "" or "context.". */
-static void take_members(struct settings *s, const json *object, const char *prefix, const char *path,
-	struct buf *warnings)
+static void take_members(struct settings *s, const json *object, const char *prefix,
+	const char *path, struct buf *warnings)
 {
 	for (struct json_iter it = json_iter(object); json_next(&it);) {
 		AUTO(buf_done) struct buf key = { .max = KEY_MAX }, text = { 0 };
@@ -250,8 +258,8 @@ static void take_members(struct settings *s, const json *object, const char *pre
 			take_members(s, it.value, buf_cstr(&key), path, warnings);
 		} else {
 			const char *near = setting_nearest(buf_cstr(&key));
-			buf_printf(&text, "there is no setting '%s'%s%s%s", buf_cstr(&key), near ? "; is '" : "",
-				near ? near : "", near ? "' meant?" : "");
+			buf_printf(&text, "there is no setting '%s'%s%s%s", buf_cstr(&key),
+				near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
 			warn(warnings, path, buf_cstr(&text));
 		}
 	}
@@ -317,12 +325,14 @@ int settings_file_read(const char *path, json **ret, struct err *err)
 		return 0;
 	if (json_parse(text.data, text.len, ret, err) < 0) {
 		err_prefix(err, "cannot read the settings in '%s'", path);
-		return err_hint(err, "correct the file, or move it away to go back to the defaults");
+		return err_hint(
+			err, "correct the file, or move it away to go back to the defaults");
 	}
 	if (json_type(*ret) != JSON_OBJECT) {
 		json_free(*ret);
 		*ret = NULL;
-		return err_set(err, ERR_USAGE, "cannot read the settings in '%s': not a JSON object", path);
+		return err_set(err, ERR_USAGE,
+			"cannot read the settings in '%s': not a JSON object", path);
 	}
 	return 0;
 }
@@ -335,7 +345,8 @@ int settings_load(const char *path, struct settings **ret, struct buf *warnings,
 		return -1;
 	struct settings *s = mem_alloc(sizeof *s);
 	for (int id = 0; id < SETTING_COUNT; id++)
-		if (value_parse(&settings_table[id], settings_table[id].standard, &s->arena, &s->values[id], NULL) < 0)
+		if (value_parse(&settings_table[id], settings_table[id].standard, &s->arena,
+			    &s->values[id], NULL) < 0)
 			die("the default of the setting %s is not valid", settings_table[id].key);
 	take_members(s, file, "", path, warnings);
 	take_environment(s, warnings);

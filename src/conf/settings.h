@@ -11,10 +11,11 @@
 #include "base/json.h"
 
 /*
- * The settings: one table, many doors (settings.json, REMANENCE_* variables, `remanence config`, help, docs). A value comes
- * from, first found: environment, file, default. Values are checked against type and range when read; a bad one is said once
- * and the default holds. Loaded once per process into a struct that is read-only afterwards; the daemon loads anew when the
- * file's time changes.
+ * The settings: one table, many doors (settings.json, REMANENCE_* variables, `remanence config`,
+ * help, docs). A value comes from, first found: environment, file, default. Values are checked
+ * against type and range when read; a bad one is said once and the default holds. Loaded once per
+ * process into a struct that is read-only afterwards; the daemon loads anew when the file's time
+ * changes.
  */
 
 enum setting_type { SETTING_INT, SETTING_REAL, SETTING_BOOL, SETTING_TEXT, SETTING_LIST /* comma separated or JSON array */, SETTING_CHOICE };
@@ -45,7 +46,10 @@ struct setting_info {
 extern const struct setting_info settings_table[SETTING_COUNT];
 
 struct settings; /* opaque */
-/* Reads file (may be absent) and environment. Warnings (bad values, unknown keys) are appended to *warnings when not NULL, a line each. */
+/*
+ * Reads file (may be absent) and environment. Warnings (bad values, unknown keys) are appended to
+ * *warnings when not NULL, a line each.
+ */
 int settings_load(const char *path, struct settings **ret, struct buf *warnings, struct err *err);
 void settings_free(struct settings *s);
 int64_t settings_int(const struct settings *s, enum setting_id id);
@@ -55,7 +59,10 @@ const char *settings_text(const struct settings *s, enum setting_id id);
 /* Items of a list setting; NULL-terminated. */
 const char *const *settings_list(const struct settings *s, enum setting_id id);
 const char *settings_origin(const struct settings *s, enum setting_id id); /* "default", "file", "environment" */
-/* Hash of the REMANENCE_* variables (without the data folder and what concerns hooks only), to tell a client's from a daemon's. */
+/*
+ * Hash of the REMANENCE_* variables (without the data folder and what concerns hooks only), to tell
+ * a client's from a daemon's.
+ */
 #define SETTINGS_HASH_MAX 20
 const char *settings_environment_hash(char out[SETTINGS_HASH_MAX]);
 int setting_find(const char *key); /* id, or -1; the nearest key is offered by setting_nearest */
@@ -64,7 +71,10 @@ const char *setting_nearest(const char *key);
 int setting_value_json(int id, const char *text, struct buf *out, struct err *err);
 /* The file as a JSON object that the caller frees; NULL when it is absent or empty. */
 int settings_file_read(const char *path, json **ret, struct err *err);
-/* Changes one key of settings.json (value NULL removes it), keeping all others and their order; checks the value first. */
+/*
+ * Changes one key of settings.json (value NULL removes it), keeping all others and their order;
+ * checks the value first.
+ */
 int settings_change(const char *path, const char *key, const char *value, struct err *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * Changing settings.json: the parsed file is printed anew with one member changed. Only our own file is written this way;
- * configuration of others is edited as text.
+ * Changing settings.json: the parsed file is printed anew with one member changed. Only our own
+ * file is written this way; configuration of others is edited as text.
  */
 #include "conf/settings.h"
 
@@ -68,7 +68,8 @@ static bool group_ends_empty(const json *group, const struct change *c)
 	return !c->value && others == 0;
 }
 
-static void print_member(const char *key, const json *value, struct change *c, struct buf *out, bool *is_first)
+static void print_member(
+	const char *key, const json *value, struct change *c, struct buf *out, bool *is_first)
 {
 	bool is_group = json_type(value) == JSON_OBJECT;
 
@@ -117,7 +118,8 @@ int settings_change(const char *path, const char *key, const char *value, struct
 	if (id < 0) {
 		const char *near = setting_nearest(key);
 		err_set(err, ERR_USAGE, "there is no setting '%s'", key);
-		return near ? err_hint(err, "is '%s' meant?", near) : err_hint(err, "`remanence config` lists them all");
+		return near ? err_hint(err, "is '%s' meant?", near)
+			    : err_hint(err, "`remanence config` lists them all");
 	}
 	if (value && setting_value_json(id, value, &value_json, err) < 0)
 		return -1;

@@ -1,6 +1,6 @@
 /*
- * Checking of parameters: what a door was given becomes the normal form that operations read. Values are taken in any
- * reasonable shape; what cannot be meant is refused with the right form.
+ * Checking of parameters: what a door was given becomes the normal form that operations read.
+ * Values are taken in any reasonable shape; what cannot be meant is refused with the right form.
  */
 #include "spec/spec.h"
 
@@ -33,7 +33,8 @@ static const char *shown_name(struct check *c)
 
 static int refuse(struct check *c, const char *value, const char *wanted)
 {
-	return err_set(c->err, ERR_USAGE, "%s is '%.80s', but takes %s", shown_name(c), value, wanted);
+	return err_set(
+		c->err, ERR_USAGE, "%s is '%.80s', but takes %s", shown_name(c), value, wanted);
 }
 
 /* A scalar as text; NULL for arrays and objects. */
@@ -54,7 +55,8 @@ static int take_text(struct check *c, const char *text)
 	size_t longest = c->param->max > 0 ? (size_t)c->param->max : TEXT_LONGEST;
 
 	if (strlen(text) > longest)
-		return err_set(c->err, ERR_TOO_LARGE, "%s is longer than %zu bytes", shown_name(c), longest);
+		return err_set(c->err, ERR_TOO_LARGE, "%s is longer than %zu bytes", shown_name(c),
+			longest);
 	jw_str(c->out, c->key, text);
 	return 0;
 }
@@ -66,7 +68,8 @@ static int take_number(struct check *c, const char *text)
 	char wanted[120];
 	double value;
 
-	snprintf(wanted, sizeof wanted, "%s from %.15g to %.15g", is_whole ? "a whole number" : "a number", p->min, p->max);
+	snprintf(wanted, sizeof wanted, "%s from %.15g to %.15g",
+		is_whole ? "a whole number" : "a number", p->min, p->max);
 	if (!str_to_double(text, &value) || !isfinite(value) || (is_whole && value != floor(value)))
 		return refuse(c, text, wanted);
 	if (value < p->min || value > p->max)
@@ -80,7 +83,8 @@ static int take_number(struct check *c, const char *text)
 
 static int take_bool(struct check *c, const char *text)
 {
-	static const char *const words[2][4] = { { "false", "no", "off", "0" }, { "true", "yes", "on", "1" } };
+	static const char *const words[2][4] = { { "false", "no", "off", "0" },
+		{ "true", "yes", "on", "1" } };
 
 	for (int truth = 0; truth < 2; truth++)
 		for (size_t i = 0; i < ARRAY_LEN(words[truth]); i++)
@@ -111,7 +115,8 @@ static bool is_time(const char *text)
 {
 	int64_t at;
 
-	return clock_parse_iso(text) || clock_parse_human(text, clock_now(), false, &at) || str_to_i64(text, &at);
+	return clock_parse_iso(text) || clock_parse_human(text, clock_now(), false, &at) ||
+	       str_to_i64(text, &at);
 }
 
 static int take_time(struct check *c, const char *text)
@@ -137,14 +142,21 @@ static int take_choice(struct check *c, const char *text)
 	struct str word;
 
 	if (!op_choice_find(c->param->choices, text, &word))
-		return refuse(c, text, arena_printf(&c->arena, "one of %.*s", CHOICES_SHOWN, c->param->choices));
+		return refuse(c, text,
+			arena_printf(&c->arena, "one of %.*s", CHOICES_SHOWN, c->param->choices));
 	jw_slice(c->out, c->key, word);
 	return 0;
 }
 
 static int (*const takers[])(struct check *c, const char *text) = {
-	[PARAM_TEXT] = take_text, [PARAM_INT] = take_number, [PARAM_REAL] = take_number, [PARAM_BOOL] = take_bool,
-	[PARAM_REF] = take_ref, [PARAM_TIME] = take_time, [PARAM_RANGE] = take_time, [PARAM_CHOICE] = take_choice,
+	[PARAM_TEXT] = take_text,
+	[PARAM_INT] = take_number,
+	[PARAM_REAL] = take_number,
+	[PARAM_BOOL] = take_bool,
+	[PARAM_REF] = take_ref,
+	[PARAM_TIME] = take_time,
+	[PARAM_RANGE] = take_time,
+	[PARAM_CHOICE] = take_choice,
 	[PARAM_PATH] = take_text,
 };
 
@@ -183,7 +195,8 @@ static int take_list(struct check *c, const json *value)
 	size_t n = json_type(value) == JSON_ARRAY ? json_len(value) : 1;
 
 	if (n > VALUES_MAX)
-		return err_set(c->err, ERR_TOO_LARGE, "%s has more than %d values", shown_name(c), VALUES_MAX);
+		return err_set(c->err, ERR_TOO_LARGE, "%s has more than %d values", shown_name(c),
+			VALUES_MAX);
 	jw_array(c->out, c->key);
 	c->key = NULL;
 	for (size_t i = 0; i < n; i++)
@@ -229,10 +242,14 @@ static int refuse_unknown(const struct op_spec *op, const char *name, struct err
 		return err_hint(err, "is '%s' meant?", near);
 	for (const struct param *p = op->params; p->name; p++)
 		buf_printf(&all, "%s%s", all.len ? ", " : "", p->name);
-	return all.len ? err_hint(err, "it takes %s", buf_cstr(&all)) : err_hint(err, "it takes none");
+	return all.len ? err_hint(err, "it takes %s", buf_cstr(&all))
+		       : err_hint(err, "it takes none");
 }
 
-/* The given value of a parameter; an exact name comes before a forgiven one. NULL when it is absent or null. */
+/*
+ * The given value of a parameter; an exact name comes before a forgiven one. NULL when it is absent
+ * or null.
+ */
 static const json *given(const struct op_spec *op, const struct param *p, const json *params)
 {
 	const json *exact = json_get(params, p->name);
@@ -249,7 +266,8 @@ static bool is_empty(const json *value)
 {
 	const char *text = json_value_str(value);
 
-	return json_type(value) == JSON_NULL || (text && !*text) || (json_type(value) == JSON_ARRAY && !json_len(value));
+	return json_type(value) == JSON_NULL || (text && !*text) ||
+	       (json_type(value) == JSON_ARRAY && !json_len(value));
 }
 
 static int check_param(struct check *c, const json *params)
@@ -260,7 +278,8 @@ static int check_param(struct check *c, const json *params)
 	if (!is_empty(value))
 		return take_value(c, value);
 	if (c->param->flags & PARAM_REQUIRED) {
-		err_set(c->err, ERR_USAGE, "%s needs %s: %s", c->op->name, shown_name(c), c->param->help);
+		err_set(c->err, ERR_USAGE, "%s needs %s: %s", c->op->name, shown_name(c),
+			c->param->help);
 		return err_hint(c->err, "see `remanence %s --help`", c->op->name);
 	}
 	c->key = c->param->name;
@@ -275,7 +294,8 @@ int op_params_check(const struct op_spec *op, const json *params, struct buf *ou
 	int result = 0;
 
 	if (params && json_type(params) != JSON_OBJECT && json_type(params) != JSON_NULL)
-		return err_set(err, ERR_USAGE, "the parameters of %s are not a JSON object", op->name);
+		return err_set(
+			err, ERR_USAGE, "the parameters of %s are not a JSON object", op->name);
 	for (struct json_iter it = json_iter(params); json_next(&it);)
 		if (!op_param_find(op, it.key))
 			return refuse_unknown(op, it.key, err);

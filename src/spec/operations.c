@@ -9,26 +9,52 @@
 #define BUDGET_MAX 100000
 #define TEXT_MAX (64 << 10)
 #define NAME_LONGEST 1000
-#define END { NULL, PARAM_TEXT, 0, NULL, 0, 0, NULL, NULL }
+#define END                                                 \
+	{                                                   \
+		NULL, PARAM_TEXT, 0, NULL, 0, 0, NULL, NULL \
+	}
 
-#define PROJECT { "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "name or path of a project, or all" }
-#define LIMIT(n) { "limit", PARAM_INT, 0, n, 1, LIMIT_MAX, NULL, "at most so many" }
-#define OFFSET { "offset", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "leave out so many first" }
-#define AFTER { "after", PARAM_RANGE, 0, NULL, 0, 0, NULL, "from this time on: 2026-11-29, yesterday, 7d, or A..B" }
-#define BEFORE { "before", PARAM_TIME, 0, NULL, 0, 0, NULL, "up to this time" }
+#define PROJECT                                                        \
+	{                                                              \
+		"project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, \
+			"name or path of a project, or all"            \
+	}
+#define LIMIT(n)                                                                \
+	{                                                                       \
+		"limit", PARAM_INT, 0, n, 1, LIMIT_MAX, NULL, "at most so many" \
+	}
+#define OFFSET                                                                              \
+	{                                                                                   \
+		"offset", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "leave out so many first" \
+	}
+#define AFTER                                                                   \
+	{                                                                       \
+		"after", PARAM_RANGE, 0, NULL, 0, 0, NULL,                      \
+			"from this time on: 2026-11-29, yesterday, 7d, or A..B" \
+	}
+#define BEFORE                                                               \
+	{                                                                    \
+		"before", PARAM_TIME, 0, NULL, 0, 0, NULL, "up to this time" \
+	}
 
 #define AGENTS "claude|codex|factory"
 #define WIRED_AGENTS "claude|codex"
-#define TYPES "bugfix|feature|refactor|change|discovery|decision|security_alert|security_note|sensitive|" CATEGORIES
-#define CATEGORIES "preference|decision|convention|architecture|error_fix|tool_pattern|dead_end|todo"
+#define TYPES                                                                             \
+	"bugfix|feature|refactor|change|discovery|decision|security_alert|security_note|" \
+	"sensitive|" CATEGORIES
+#define CATEGORIES \
+	"preference|decision|convention|architecture|error_fix|tool_pattern|dead_end|todo"
 
 static const struct param search_params[] = {
 	{ "query", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL,
-		"words, \"exact phrases\", -word, file: type: kind: project: branch: agent: after: before:" },
-	{ "scope", PARAM_CHOICE, 0, NULL, 0, 0, "memories|messages|sessions|all", "what to search (all)" },
+		"words, \"exact phrases\", -word, file: type: kind: project: branch: agent: after: "
+		"before:" },
+	{ "scope", PARAM_CHOICE, 0, NULL, 0, 0, "memories|messages|sessions|all",
+		"what to search (all)" },
 	{ "kind", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
 		"observation, summary, fact, note, prompt, reply, tool" },
-	{ "type", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "bugfix, feature, refactor, change, discovery, decision …" },
+	{ "type", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
+		"bugfix, feature, refactor, change, discovery, decision …" },
 	{ "file", PARAM_TEXT, 0, NULL, 0, 0, NULL, "about this file" },
 	AFTER,
 	BEFORE,
@@ -45,24 +71,29 @@ static const struct param search_params[] = {
 };
 
 static const struct param timeline_params[] = {
-	{ "ref", PARAM_REF, PARAM_POSITIONAL, NULL, 0, 0, NULL, "a memory (12), an event (e345) or a session (s7)" },
+	{ "ref", PARAM_REF, PARAM_POSITIONAL, NULL, 0, 0, NULL,
+		"a memory (12), an event (e345) or a session (s7)" },
 	{ "at", PARAM_TIME, 0, NULL, 0, 0, NULL, "around this time" },
-	{ "query", PARAM_TEXT, PARAM_JOINED, NULL, 0, TEXT_MAX, NULL, "around the best hit for this query" },
+	{ "query", PARAM_TEXT, PARAM_JOINED, NULL, 0, TEXT_MAX, NULL,
+		"around the best hit for this query" },
 	{ "before_n", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "so many before it (10)" },
 	{ "after_n", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "so many after it (10)" },
-	{ "kind", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "only observation, summary, prompt, reply, tool …" },
+	{ "kind", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"only observation, summary, prompt, reply, tool …" },
 	PROJECT,
 	{ "limit", PARAM_INT, PARAM_NO_MCP, NULL, 1, LIMIT_MAX, NULL, "at most so many" },
 	END,
 };
 
 static const struct param get_params[] = {
-	{ "refs", PARAM_REF, POSITIONAL_LIST | PARAM_REQUIRED, NULL, 0, 0, NULL, "memories (12), events (e345), sessions (s7)" },
+	{ "refs", PARAM_REF, POSITIONAL_LIST | PARAM_REQUIRED, NULL, 0, 0, NULL,
+		"memories (12), events (e345), sessions (s7)" },
 	END,
 };
 
 static const struct param recall_params[] = {
-	{ "question", PARAM_TEXT, POSITIONAL_TEXT | PARAM_REQUIRED, NULL, 0, TEXT_MAX, NULL, "what you want to know" },
+	{ "question", PARAM_TEXT, POSITIONAL_TEXT | PARAM_REQUIRED, NULL, 0, TEXT_MAX, NULL,
+		"what you want to know" },
 	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL, "files that it is about" },
 	{ "budget", PARAM_INT, 0, "2000", 50, BUDGET_MAX, NULL, "tokens that the answer may have" },
 	{ "min_confidence", PARAM_REAL, 0, NULL, 0, 1, NULL, "leave out what is less sure" },
@@ -78,8 +109,10 @@ static const struct param context_params[] = {
 };
 
 static const struct param remember_params[] = {
-	{ "text", PARAM_TEXT, POSITIONAL_TEXT | PARAM_REQUIRED, NULL, 0, TEXT_MAX, NULL, "what to keep" },
-	{ "category", PARAM_CHOICE, 0, NULL, 0, 0, CATEGORIES, "makes it a fact of this category instead of a note" },
+	{ "text", PARAM_TEXT, POSITIONAL_TEXT | PARAM_REQUIRED, NULL, 0, TEXT_MAX, NULL,
+		"what to keep" },
+	{ "category", PARAM_CHOICE, 0, NULL, 0, 0, CATEGORIES,
+		"makes it a fact of this category instead of a note" },
 	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL, "files that it is about" },
 	PROJECT,
 	END,
@@ -91,12 +124,14 @@ static const struct param edit_params[] = {
 	{ "subtitle", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "a new subtitle" },
 	{ "text", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "a new text" },
 	{ "request", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was asked for" },
-	{ "investigated", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was looked at" },
+	{ "investigated", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL,
+		"of a summary: what was looked at" },
 	{ "learned", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was learned" },
 	{ "completed", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what was done" },
 	{ "next_steps", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: what is left" },
 	{ "notes", PARAM_TEXT, 0, NULL, 0, TEXT_MAX, NULL, "of a summary: further notes" },
-	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL, "the files that it is about, instead of those it has" },
+	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL,
+		"the files that it is about, instead of those it has" },
 	{ "type", PARAM_CHOICE, 0, NULL, 0, 0, TYPES, "another type or category" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "move it to this project" },
 	END,
@@ -110,10 +145,13 @@ static const struct param pin_params[] = {
 
 static const struct param forget_params[] = {
 	{ "refs", PARAM_REF, POSITIONAL_LIST, NULL, 0, 0, NULL, "memories, events or sessions" },
-	{ "session", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "a whole session (s7, or the agent's id)" },
-	{ "project", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "everything of a project" },
+	{ "session", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"a whole session (s7, or the agent's id)" },
+	{ "project", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"everything of a project" },
 	{ "before", PARAM_TIME, PARAM_NO_MCP, NULL, 0, 0, NULL, "everything up to this time" },
-	{ "match", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "whatever holds this text" },
+	{ "match", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"whatever holds this text" },
 	{ "dry_run", PARAM_BOOL, PARAM_NO_MCP, NULL, 0, 0, NULL, "say what would go" },
 	{ "yes", PARAM_BOOL, PARAM_NO_MCP, NULL, 0, 0, NULL, "do not ask" },
 	END,
@@ -133,7 +171,8 @@ static const struct param sessions_params[] = {
 static const struct param projects_params[] = { LIMIT("100"), OFFSET, END };
 
 static const struct param files_params[] = {
-	{ "path", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "the file, or a folder" },
+	{ "path", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL,
+		"the file, or a folder" },
 	PROJECT,
 	LIMIT("50"),
 	OFFSET,
@@ -141,14 +180,16 @@ static const struct param files_params[] = {
 };
 
 static const struct param why_params[] = {
-	{ "session", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, NAME_LONGEST, NULL, "s7, or the agent's own id (the last one)" },
+	{ "session", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, NAME_LONGEST, NULL,
+		"s7, or the agent's own id (the last one)" },
 	PROJECT,
 	LIMIT("20"),
 	END,
 };
 
 static const struct param import_params[] = {
-	{ "paths", PARAM_PATH, POSITIONAL_LIST, NULL, 0, 0, NULL, "transcripts or folders (those of all agents)" },
+	{ "paths", PARAM_PATH, POSITIONAL_LIST, NULL, 0, 0, NULL,
+		"transcripts or folders (those of all agents)" },
 	{ "agent", PARAM_CHOICE, 0, NULL, 0, 0, AGENTS, "only of this agent" },
 	{ "since", PARAM_TIME, 0, NULL, 0, 0, NULL, "only files changed since" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "say what would be read" },
@@ -158,7 +199,8 @@ static const struct param import_params[] = {
 static const struct param pause_params[] = {
 	{ "session", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "only this session" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "only this project" },
-	{ "for", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "so long: 30m, 2h, 1d (until `resume`)" },
+	{ "for", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
+		"so long: 30m, 2h, 1d (until `resume`)" },
 	END,
 };
 
@@ -169,7 +211,8 @@ static const struct param resume_params[] = {
 };
 
 static const struct param config_params[] = {
-	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, "list", 0, 0, "list|get|set|unset", "what to do" },
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, "list", 0, 0, "list|get|set|unset",
+		"what to do" },
 	{ "key", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, NAME_LONGEST, NULL, "the setting" },
 	{ "value", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "its new value" },
 	END,
@@ -178,7 +221,8 @@ static const struct param config_params[] = {
 static const struct param stats_params[] = { PROJECT, END };
 
 static const struct param doctor_params[] = {
-	{ "deep", PARAM_BOOL, 0, NULL, 0, 0, NULL, "also check the index against the store, and the store against the transcripts" },
+	{ "deep", PARAM_BOOL, 0, NULL, 0, 0, NULL,
+		"also check the index against the store, and the store against the transcripts" },
 	END,
 };
 
@@ -191,34 +235,41 @@ static const struct param export_params[] = {
 };
 
 static const struct param backup_params[] = {
-	{ "file", PARAM_PATH, PARAM_POSITIONAL, NULL, 0, 0, NULL, "where to (the data folder's backup/)" },
+	{ "file", PARAM_PATH, PARAM_POSITIONAL, NULL, 0, 0, NULL,
+		"where to (the data folder's backup/)" },
 	END,
 };
 
 static const struct param restore_params[] = {
-	{ "file", PARAM_PATH, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "a file made by backup" },
+	{ "file", PARAM_PATH, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL,
+		"a file made by backup" },
 	{ "yes", PARAM_BOOL, 0, NULL, 0, 0, NULL, "do not ask" },
 	END,
 };
 
 static const struct param install_params[] = {
-	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS, "which agents (all that are found)" },
+	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS,
+		"which agents (all that are found)" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "show each change, make none" },
-	{ "trust", PARAM_BOOL, 0, NULL, 0, 0, NULL, "also tell Codex that its new hooks were reviewed" },
+	{ "trust", PARAM_BOOL, 0, NULL, 0, 0, NULL,
+		"also tell Codex that its new hooks were reviewed" },
 	END,
 };
 
 static const struct param uninstall_params[] = {
 	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS, "which agents (all)" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "show each change, make none" },
-	{ "purge", PARAM_BOOL, 0, NULL, 0, 0, NULL, "also stop the daemon and remove all memories" },
+	{ "purge", PARAM_BOOL, 0, NULL, 0, 0, NULL,
+		"also stop the daemon and remove all memories" },
 	{ "yes", PARAM_BOOL, 0, NULL, 0, 0, NULL, "do not ask before removing memories" },
 	END,
 };
 
 static const struct param hook_params[] = {
-	{ "agent", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "claude, codex" },
-	{ "event", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "the agent's name of the event" },
+	{ "agent", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL,
+		"claude, codex" },
+	{ "event", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL,
+		"the agent's name of the event" },
 	END,
 };
 
@@ -237,84 +288,113 @@ static const struct param no_params[] = { END };
 
 const struct op_spec op_specs[] = {
 	{ "search", NULL, OP_MCP, "Find memories, messages and sessions",
-		"Words are ORed and ranked; put exact phrases in quotes and a minus before words to leave out.\n"
+		"Words are ORed and ranked; put exact phrases in quotes and a minus before words "
+		"to leave out.\n"
 		"Without a query it lists the newest.\n"
 		"  remanence search flaky parser\n"
 		"  remanence search '\"connection reset\" -staging' --after 7d\n"
 		"  remanence search --file src/parser.c --type bugfix\n"
 		"  remanence search deploy --scope sessions --project all",
-		"Level 1: find past work in this project. Returns refs, titles and dates. Words are ORed; \"phrases\", -word, "
-		"file:, type:, before:, after: work in the query. project=\"all\" searches everywhere.",
+		"Level 1: find past work in this project. Returns refs, titles and dates. Words "
+		"are ORed; \"phrases\", -word, "
+		"file:, type:, before:, after: work in the query. project=\"all\" searches "
+		"everywhere.",
 		search_params, FINDING },
 	{ "timeline", NULL, OP_MCP, "Show what happened around a memory, an event or a time",
 		"Of a session it shows everything in order, events and memories.\n"
 		"  remanence timeline 12\n"
 		"  remanence timeline s7\n"
 		"  remanence timeline --at yesterday --before-n 20",
-		"Level 2: what happened before and after a ref, a time or the best hit of a query; a session ref (s7) gives the whole session.",
+		"Level 2: what happened before and after a ref, a time or the best hit of a query; "
+		"a session ref (s7) gives the whole session.",
 		timeline_params, FINDING },
 	{ "get", "get_observations", OP_MCP, "Show whole records with their evidence",
 		"  remanence get 12 e345 s7",
-		"Level 3: whole records with evidence, for refs found before (12, e345, s7). Fetch only those you need.",
+		"Level 3: whole records with evidence, for refs found before (12, e345, s7). Fetch "
+		"only those you need.",
 		get_params, FINDING },
 	{ "recall", NULL, OP_MCP, "Answer a question from memory, ready to read",
 		"  remanence recall why do we pin the parser version --file src/parser.c",
-		"One call: the best memories for a question and files, ready to read within a token budget.",
+		"One call: the best memories for a question and files, ready to read within a "
+		"token budget.",
 		recall_params, FINDING },
-	{ "context", NULL, 0, "Show what a session started here would be given", NULL, NULL, context_params, FINDING },
-	{ "files", NULL, 0, "List what is known about a file",
-		"  remanence files src/parser.c", NULL, files_params, FINDING },
+	{ "context", NULL, 0, "Show what a session started here would be given", NULL, NULL,
+		context_params, FINDING },
+	{ "files", NULL, 0, "List what is known about a file", "  remanence files src/parser.c",
+		NULL, files_params, FINDING },
 
 	{ "remember", NULL, OP_WRITES | OP_MCP, "Keep a note or a fact",
 		"  remanence remember 'the staging database is read-only on Fridays'\n"
 		"  remanence remember --category preference 'use tabs in Makefiles only'",
-		"Keep something for later sessions: one durable sentence. With a category it is a fact.",
+		"Keep something for later sessions: one durable sentence. With a category it is a "
+		"fact.",
 		remember_params, KEEPING },
 	{ "edit", NULL, OP_WRITES, "Change a memory",
 		"  remanence edit 12 --title 'The parser needs a lock'\n"
-		"  remanence edit 12 'a new text'", NULL, edit_params, KEEPING },
+		"  remanence edit 12 'a new text'",
+		NULL, edit_params, KEEPING },
 	{ "pin", NULL, OP_WRITES, "Always keep a memory and rank it high",
 		"  remanence pin 12\n  remanence pin 12 --off", NULL, pin_params, KEEPING },
-	{ "forget", NULL, OP_WRITES | OP_SLOW | OP_MCP, "Erase for good: text, events, index, free pages",
+	{ "forget", NULL, OP_WRITES | OP_SLOW | OP_MCP,
+		"Erase for good: text, events, index, free pages",
 		"Asks before more than one thing goes; where it cannot ask it needs --yes.\n"
 		"  remanence forget 12\n"
 		"  remanence forget --session s7\n"
 		"  remanence forget --match 'customer name' --dry-run",
-		"Erase memories for good, by ref. Only when the user asks for it.",
-		forget_params, KEEPING },
+		"Erase memories for good, by ref. Only when the user asks for it.", forget_params,
+		KEEPING },
 	{ "pause", NULL, OP_WRITES, "Stop capturing",
-		"  remanence pause --for 2h\n  remanence pause --project secret-app", NULL, pause_params, KEEPING },
+		"  remanence pause --for 2h\n  remanence pause --project secret-app", NULL,
+		pause_params, KEEPING },
 	{ "resume", NULL, OP_WRITES, "Capture again", NULL, NULL, resume_params, KEEPING },
 
-	{ "sessions", NULL, OP_ALL_PROJECTS, "List sessions, newest first", NULL, NULL, sessions_params, LOOKING },
+	{ "sessions", NULL, OP_ALL_PROJECTS, "List sessions, newest first", NULL, NULL,
+		sessions_params, LOOKING },
 	{ "projects", NULL, 0, "List projects", NULL, NULL, projects_params, LOOKING },
-	{ "why", NULL, 0, "Show what was injected, its cost and whether it was used", NULL, NULL, why_params, LOOKING },
-	{ "stats", NULL, OP_ALL_PROJECTS, "Count what is stored", NULL, NULL, stats_params, LOOKING },
-	{ "status", NULL, OP_NO_START, "Show the daemon and what is going on", NULL, NULL, no_params, LOOKING },
+	{ "why", NULL, 0, "Show what was injected, its cost and whether it was used", NULL, NULL,
+		why_params, LOOKING },
+	{ "stats", NULL, OP_ALL_PROJECTS, "Count what is stored", NULL, NULL, stats_params,
+		LOOKING },
+	{ "status", NULL, OP_NO_START, "Show the daemon and what is going on", NULL, NULL,
+		no_params, LOOKING },
 
 	{ "install", NULL, OP_LOCAL, "Wire the agents on this machine: hooks and MCP",
 		"Each change is shown; what else stands in the files stays byte for byte.\n"
-		"  remanence install --dry-run\n  remanence install claude", NULL, install_params, SETUP },
-	{ "uninstall", NULL, OP_LOCAL, "Take everything back that install did", NULL, NULL, uninstall_params, SETUP },
-	{ "import", NULL, OP_WRITES | OP_STREAMS | OP_SLOW, "Read transcripts of earlier sessions, newest first",
+		"  remanence install --dry-run\n  remanence install claude",
+		NULL, install_params, SETUP },
+	{ "uninstall", NULL, OP_LOCAL, "Take everything back that install did", NULL, NULL,
+		uninstall_params, SETUP },
+	{ "import", NULL, OP_WRITES | OP_STREAMS | OP_SLOW,
+		"Read transcripts of earlier sessions, newest first",
 		"Importing again adds nothing; files that grew add their tail.\n"
-		"  remanence import\n  remanence import ~/old-laptop/.claude/projects --since 90d", NULL, import_params, SETUP },
+		"  remanence import\n  remanence import ~/old-laptop/.claude/projects --since 90d",
+		NULL, import_params, SETUP },
 	{ "config", NULL, OP_WRITES, "List and change settings",
-		"  remanence config\n  remanence config get hook.ask_ms\n  remanence config set capture.exclude /srv/secret,/tmp",
+		"  remanence config\n  remanence config get hook.ask_ms\n  remanence config set "
+		"capture.exclude /srv/secret,/tmp",
 		NULL, config_params, SETUP },
 	{ "completion", NULL, OP_LOCAL, "Print a completion script",
-		"  remanence completion bash > ~/.local/share/bash-completion/completions/remanence", NULL, completion_params, SETUP },
+		"  remanence completion bash > "
+		"~/.local/share/bash-completion/completions/remanence",
+		NULL, completion_params, SETUP },
 
-	{ "doctor", NULL, OP_SLOW, "Check everything and advise", NULL, NULL, doctor_params, HOUSE },
+	{ "doctor", NULL, OP_SLOW, "Check everything and advise", NULL, NULL, doctor_params,
+		HOUSE },
 	{ "start", NULL, OP_LOCAL, "Start the daemon", NULL, NULL, no_params, HOUSE },
-	{ "stop", NULL, OP_NO_START | OP_SLOW, "Stop the daemon; returns when it has left", NULL, NULL, no_params, HOUSE },
-	{ "backup", NULL, OP_WRITES | OP_SLOW, "Copy the store into one file", NULL, NULL, backup_params, HOUSE },
-	{ "restore", NULL, OP_WRITES | OP_SLOW, "Put a backup in the place of the store", NULL, NULL, restore_params, HOUSE },
-	{ "export", NULL, OP_STREAMS | OP_SLOW, "Print all memories", NULL, NULL, export_params, HOUSE },
-	{ "reindex", NULL, OP_WRITES | OP_SLOW, "Build the index anew from the store", NULL, NULL, no_params, HOUSE },
+	{ "stop", NULL, OP_NO_START | OP_SLOW, "Stop the daemon; returns when it has left", NULL,
+		NULL, no_params, HOUSE },
+	{ "backup", NULL, OP_WRITES | OP_SLOW, "Copy the store into one file", NULL, NULL,
+		backup_params, HOUSE },
+	{ "restore", NULL, OP_WRITES | OP_SLOW, "Put a backup in the place of the store", NULL,
+		NULL, restore_params, HOUSE },
+	{ "export", NULL, OP_STREAMS | OP_SLOW, "Print all memories", NULL, NULL, export_params,
+		HOUSE },
+	{ "reindex", NULL, OP_WRITES | OP_SLOW, "Build the index anew from the store", NULL, NULL,
+		no_params, HOUSE },
 
 	{ "hook", NULL, OP_LOCAL, "Take an agent's hook input from standard input",
 		"Called by agents. It always exits 0.", NULL, hook_params, "For agents" },
-	{ "mcp", NULL, OP_LOCAL, "Serve MCP on standard input and output", NULL, NULL, no_params, "For agents" },
+	{ "mcp", NULL, OP_LOCAL, "Serve MCP on standard input and output", NULL, NULL, no_params,
+		"For agents" },
 };
 const size_t op_specs_n = ARRAY_LEN(op_specs);

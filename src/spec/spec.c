@@ -1,4 +1,6 @@
-/* Looking things up in the table, forgivingly: agents and people guess names before they read help. */
+/*
+ * Looking things up in the table, forgivingly: agents and people guess names before they read help.
+ */
 #include "spec/spec.h"
 
 #include <ctype.h>
@@ -12,31 +14,85 @@
 static const struct {
 	const char *theirs, *ours;
 } other_commands[] = {
-	{ "find", "search" }, { "query", "search" }, { "grep", "search" }, { "show", "get" }, { "cat", "get" }, { "view", "get" },
-	{ "ask", "recall" }, { "add", "remember" }, { "save", "remember" }, { "note", "remember" }, { "store", "remember" },
-	{ "delete", "forget" }, { "remove", "forget" }, { "rm", "forget" }, { "history", "sessions" }, { "list", "sessions" },
-	{ "log", "timeline" }, { "settings", "config" }, { "set", "config" }, { "check", "doctor" }, { "setup", "install" },
-	{ "info", "status" }, { "ps", "status" }, { "update", "edit" }, { "unpause", "resume" },
+	{ "find", "search" },
+	{ "query", "search" },
+	{ "grep", "search" },
+	{ "show", "get" },
+	{ "cat", "get" },
+	{ "view", "get" },
+	{ "ask", "recall" },
+	{ "add", "remember" },
+	{ "save", "remember" },
+	{ "note", "remember" },
+	{ "store", "remember" },
+	{ "delete", "forget" },
+	{ "remove", "forget" },
+	{ "rm", "forget" },
+	{ "history", "sessions" },
+	{ "list", "sessions" },
+	{ "log", "timeline" },
+	{ "settings", "config" },
+	{ "set", "config" },
+	{ "check", "doctor" },
+	{ "setup", "install" },
+	{ "info", "status" },
+	{ "ps", "status" },
+	{ "update", "edit" },
+	{ "unpause", "resume" },
 };
 
 static const struct {
 	const char *theirs, *ours;
 } other_params[] = {
-	{ "ids", "refs" }, { "id", "refs" }, { "id", "ref" }, { "ids", "ref" }, { "anchor", "ref" }, { "q", "query" },
-	{ "question", "query" }, { "query", "question" }, { "text", "query" }, { "text", "question" }, { "content", "text" },
-	{ "note", "text" }, { "since", "after" }, { "after", "since" }, { "from", "after" }, { "date_start", "after" },
-	{ "until", "before" }, { "to", "before" }, { "date_end", "before" }, { "n", "limit" }, { "max", "limit" },
-	{ "max_results", "limit" }, { "count", "limit" }, { "obs_type", "type" }, { "category", "type" }, { "type", "category" },
-	{ "path", "file" }, { "path", "files" }, { "file", "path" }, { "file_path", "file" }, { "depth_before", "before_n" },
-	{ "depth_after", "after_n" }, { "max_tokens", "budget" }, { "tokens", "budget" }, { "dir", "cwd" }, { "depth", "limit" },
-	{ "body", "text" }, { "output", "write" }, { "output", "file" }, { "duration", "for" }, { "force", "yes" },
+	{ "ids", "refs" },
+	{ "id", "refs" },
+	{ "id", "ref" },
+	{ "ids", "ref" },
+	{ "anchor", "ref" },
+	{ "q", "query" },
+	{ "question", "query" },
+	{ "query", "question" },
+	{ "text", "query" },
+	{ "text", "question" },
+	{ "content", "text" },
+	{ "note", "text" },
+	{ "since", "after" },
+	{ "after", "since" },
+	{ "from", "after" },
+	{ "date_start", "after" },
+	{ "until", "before" },
+	{ "to", "before" },
+	{ "date_end", "before" },
+	{ "n", "limit" },
+	{ "max", "limit" },
+	{ "max_results", "limit" },
+	{ "count", "limit" },
+	{ "obs_type", "type" },
+	{ "category", "type" },
+	{ "type", "category" },
+	{ "path", "file" },
+	{ "path", "files" },
+	{ "file", "path" },
+	{ "file_path", "file" },
+	{ "depth_before", "before_n" },
+	{ "depth_after", "after_n" },
+	{ "max_tokens", "budget" },
+	{ "tokens", "budget" },
+	{ "dir", "cwd" },
+	{ "depth", "limit" },
+	{ "body", "text" },
+	{ "output", "write" },
+	{ "output", "file" },
+	{ "duration", "for" },
+	{ "force", "yes" },
 };
 
 const struct op_spec *op_spec_find(const char *name)
 {
 	for (size_t i = 0; i < op_specs_n; i++) {
 		const struct op_spec *op = &op_specs[i];
-		if (strcmp(op->name, name) == 0 || (op->mcp_name && strcmp(op->mcp_name, name) == 0))
+		if (strcmp(op->name, name) == 0 ||
+			(op->mcp_name && strcmp(op->mcp_name, name) == 0))
 			return op;
 	}
 	return NULL;
@@ -62,7 +118,9 @@ const char *op_spec_nearest(const char *name)
 	return best;
 }
 
-/* The next letter of a name in normal form: lower case, without what separates words. 0 at the end. */
+/*
+ * The next letter of a name in normal form: lower case, without what separates words. 0 at the end.
+ */
 static char next_letter(const char **p)
 {
 	while (**p == '-' || **p == '_')
@@ -108,7 +166,8 @@ const char *op_param_nearest(const struct op_spec *op, const char *name)
 	char option[OPTION_NAME_MAX];
 
 	for (const struct param *p = op->params; p->name; p++) {
-		unsigned distance = MIN(str_distance(name, p->name), str_distance(name, op_param_option(p, option)));
+		unsigned distance = MIN(str_distance(name, p->name),
+			str_distance(name, op_param_option(p, option)));
 		if (strlen(name) > 2 && str_istarts(p->name, name))
 			distance = 0;
 		if (distance < best_distance) {

@@ -10,8 +10,9 @@
 #include "base/str.h"
 
 /*
- * The table of operations: names, parameters, help. No code behind it (that is ops/). It feeds the command line (parsing,
- * checking, help, completion), HTTP (routes POST /api/<name>), MCP (tools/list) and the docs.
+ * The table of operations: names, parameters, help. No code behind it (that is ops/). It feeds the
+ * command line (parsing, checking, help, completion), HTTP (routes POST /api/<name>), MCP
+ * (tools/list) and the docs.
  */
 
 enum param_type {
@@ -60,18 +61,28 @@ extern const size_t op_specs_n;
 
 const struct op_spec *op_spec_find(const char *name);     /* by command name or MCP name; NULL */
 const char *op_spec_nearest(const char *name);            /* for "did you mean"; NULL when nothing is near */
-/* '-' and '_', camelCase, singular and plural alike, and the usual other names ("ids" for "refs", "q" for "query"); NULL. */
+/*
+ * '-' and '_', camelCase, singular and plural alike, and the usual other names ("ids" for "refs",
+ * "q" for "query"); NULL.
+ */
 const struct param *op_param_find(const struct op_spec *op, const char *name);
 const char *op_param_nearest(const struct op_spec *op, const char *name); /* for "did you mean"; NULL when nothing is near */
-/* Name of the option on the command line, without dashes: "before-n"; the singular of what may be repeated ("file" for "files"). */
+/*
+ * Name of the option on the command line, without dashes: "before-n"; the singular of what may be
+ * repeated ("file" for "files").
+ */
 #define OPTION_NAME_MAX 48
 const char *op_param_option(const struct param *p, char out[OPTION_NAME_MAX]);
-/* Is `word` one of "a|b|c"? Case does not matter; *ret_word is the choice as the table writes it (not terminated), when not NULL. */
+/*
+ * Is `word` one of "a|b|c"? Case does not matter; *ret_word is the choice as the table writes it
+ * (not terminated), when not NULL.
+ */
 bool op_choice_find(const char *choices, const char *word, struct str *ret_word);
 
 /*
- * Checks a JSON object of parameters against a spec: unknown names (with the nearest right one), types (forgiving: "5" for 5,
- * 5 for "5", a single value for a list, camelCase names), ranges, choices. Writes the normal form (defaults filled in) to out as one JSON object.
+ * Checks a JSON object of parameters against a spec: unknown names (with the nearest right one),
+ * types (forgiving: "5" for 5, 5 for "5", a single value for a list, camelCase names), ranges,
+ * choices. Writes the normal form (defaults filled in) to out as one JSON object.
  */
 int op_params_check(const struct op_spec *op, const json *params, struct buf *out, struct err *err);
 

@@ -1,7 +1,8 @@
 /*
- * The descriptor is non-blocking throughout and every wait is a poll up to the deadline, so that a stopped or busy daemon can
- * never hold a hook. Names of headers are compared without case (RFC 9110); the body's length is told by Content-Length, by
- * chunks (RFC 9112, 7.1) or by the end of the connection.
+ * The descriptor is non-blocking throughout and every wait is a poll up to the deadline, so that a
+ * stopped or busy daemon can never hold a hook. Names of headers are compared without case (RFC
+ * 9110); the body's length is told by Content-Length, by chunks (RFC 9112, 7.1) or by the end of
+ * the connection.
  */
 #include "wire/client.h"
 
@@ -27,7 +28,10 @@
 #define RETRY_MS 2 /* a full backlog cannot be waited for with poll */
 #define US_PER_MS 1000
 
-/* The address of a path; a long one goes through a descriptor of its folder, left in *dir_fd. -1 with errno. */
+/*
+ * The address of a path; a long one goes through a descriptor of its folder, left in *dir_fd. -1
+ * with errno.
+ */
 static int socket_address(const char *path, struct sockaddr_un *ret, int *dir_fd)
 {
 	const char *slash = strrchr(path, '/');
@@ -152,7 +156,8 @@ static int send_request(int fd, const struct wire_request *q, struct err *err)
 {
 	AUTO(buf_done) struct buf head = { .max = REQUEST_HEADER_MAX };
 
-	buf_printf(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", q->method, q->path);
+	buf_printf(&head, "%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n", q->method,
+		q->path);
 	for (const char *const *h = q->headers; h && *h; h++) {
 		buf_str(&head, *h);
 		buf_str(&head, "\r\n");
@@ -162,7 +167,8 @@ static int send_request(int fd, const struct wire_request *q, struct err *err)
 			q->content_type ? q->content_type : "application/json", q->body_len);
 	buf_str(&head, "\r\n");
 	if (head.is_full)
-		return err_set(err, ERR_TOO_LARGE, "the request's headers exceed %u bytes", REQUEST_HEADER_MAX);
+		return err_set(err, ERR_TOO_LARGE, "the request's headers exceed %u bytes",
+			REQUEST_HEADER_MAX);
 	if (send_all(fd, head.data, head.len, q->deadline_us, err) < 0)
 		return -1;
 	return q->body ? send_all(fd, q->body, q->body_len, q->deadline_us, err) : 0;
@@ -258,7 +264,8 @@ static int take_head(struct reading *r, size_t len, struct err *err)
 {
 	struct str rest = { r->raw.data, len }, line;
 
-	if (!str_line(&rest, &line) || line.n < sizeof "HTTP/1.1 200" - 1 || memcmp(line.p, "HTTP/1.", 7) != 0)
+	if (!str_line(&rest, &line) || line.n < sizeof "HTTP/1.1 200" - 1 ||
+		memcmp(line.p, "HTTP/1.", 7) != 0)
 		return broken(err);
 	r->reply->status = atoi(line.p + sizeof "HTTP/1.1");
 	if (r->reply->status < 100)
@@ -293,7 +300,8 @@ static int read_head(struct reading *r, struct err *err)
 		if (read_more(r, &n, err) < 0)
 			return -1;
 		if (n == 0)
-			return err_set(err, ERR_UNAVAILABLE, "the daemon closed the connection without a reply");
+			return err_set(err, ERR_UNAVAILABLE,
+				"the daemon closed the connection without a reply");
 	}
 }
 
@@ -317,7 +325,8 @@ static int take_body(struct reading *r, const char *data, size_t len, struct err
 	if (!gives_lines(r)) {
 		buf_add(&r->reply->body, data, len);
 		if (r->reply->body.is_full)
-			return err_set(err, ERR_TOO_LARGE, "the reply exceeds %u MB", WIRE_REPLY_MAX >> 20);
+			return err_set(err, ERR_TOO_LARGE, "the reply exceeds %u MB",
+				WIRE_REPLY_MAX >> 20);
 		return 0;
 	}
 	while (len) {
@@ -325,7 +334,8 @@ static int take_body(struct reading *r, const char *data, size_t len, struct err
 		size_t n = end ? (size_t)(end - data) : len;
 		buf_add(&r->line, data, n);
 		if (r->line.is_full)
-			return err_set(err, ERR_TOO_LARGE, "a line of the reply exceeds %u MB", LINE_MAX_BYTES >> 20);
+			return err_set(err, ERR_TOO_LARGE, "a line of the reply exceeds %u MB",
+				LINE_MAX_BYTES >> 20);
 		if (end && give_line(r, err) < 0)
 			return -1;
 		n += end ? 1 : 0;
@@ -367,7 +377,8 @@ static int take_chunk_size(struct reading *r, struct str line, struct err *err)
 	copy_value(line, digits, sizeof digits);
 	errno = 0;
 	r->left = strtoull(digits, &end, 16);
-	if (end == digits || errno || r->left > WIRE_REPLY_MAX || (*end && *end != ';' && *end != ' '))
+	if (end == digits || errno || r->left > WIRE_REPLY_MAX ||
+		(*end && *end != ';' && *end != ' '))
 		return broken(err);
 	r->chunk = r->left ? CHUNK_DATA : CHUNK_TRAILER;
 	return 0;
@@ -434,13 +445,15 @@ static int read_body(struct reading *r, struct err *err)
 		if (n == 0 && r->framing == BY_CLOSE)
 			break;
 		if (n == 0)
-			return err_set(err, ERR_UNAVAILABLE, "the daemon closed the connection in the middle of its reply");
+			return err_set(err, ERR_UNAVAILABLE,
+				"the daemon closed the connection in the middle of its reply");
 	}
 	r->reply->is_whole = true;
 	return gives_lines(r) ? give_line(r, err) : 0;
 }
 
-int wire_call(const char *socket_path, const struct wire_request *q, struct wire_reply *ret, struct err *err)
+int wire_call(const char *socket_path, const struct wire_request *q, struct wire_reply *ret,
+	struct err *err)
 {
 	struct reading r = { .q = q, .reply = ret, .line = { .max = LINE_MAX_BYTES } };
 	int result = -1;

@@ -1,6 +1,7 @@
 /*
- * Written by every hook, so nothing here uses stdio, the locale or the heap. The payload's length is padded to a fixed width:
- * a hook that streams writes the header first and corrects the number in place when it knows it.
+ * Written by every hook, so nothing here uses stdio, the locale or the heap. The payload's length
+ * is padded to a fixed width: a hook that streams writes the header first and corrects the number
+ * in place when it knows it.
  */
 #include "wire/spool.h"
 
@@ -192,7 +193,8 @@ size_t spool_header_parse(const char *data, size_t len, struct spool_header *ret
 		return 0;
 	if (!take_number(&w, &at) || !take_number(&w, &h.payload_len) || w.p > line_end + 1)
 		return 0;
-	if (w.p <= line_end && !spool_percent_decode(w.p, (size_t)(line_end - w.p), h.cwd, sizeof h.cwd))
+	if (w.p <= line_end &&
+		!spool_percent_decode(w.p, (size_t)(line_end - w.p), h.cwd, sizeof h.cwd))
 		return 0;
 	h.at = (int64_t)at;
 	*ret = h;

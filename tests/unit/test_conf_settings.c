@@ -57,7 +57,8 @@ static void every_default_is_valid_and_every_row_is_filled(void **state)
 
 static void keys_may_be_nested_or_dotted(void **state)
 {
-	put("{\"context\": {\"full\": 7, \"max_chars\": \"800\"}, \"hook.ask_ms\": 50, \"capture\": {\"exclude\": [\"/a,b\", \"/c\"]}}");
+	put("{\"context\": {\"full\": 7, \"max_chars\": \"800\"}, \"hook.ask_ms\": 50, "
+	    "\"capture\": {\"exclude\": [\"/a,b\", \"/c\"]}}");
 	struct settings *s = load(NULL);
 
 	assert_int_equal(settings_int(s, SET_CONTEXT_FULL), 7);
@@ -89,12 +90,15 @@ static void bad_values_and_unknown_keys_are_said_and_the_default_holds(void **st
 {
 	AUTO(buf_done) struct buf warnings = { 0 };
 
-	put("{\"hook.ask_ms\": \"soon\", \"context\": {\"ful\": 3}, \"review.threshold\": 7, \"log.level\": \"loud\"}");
+	put("{\"hook.ask_ms\": \"soon\", \"context\": {\"ful\": 3}, \"review.threshold\": 7, "
+	    "\"log.level\": \"loud\"}");
 	struct settings *s = load(&warnings);
 
 	assert_int_equal(settings_int(s, SET_HOOK_ASK_MS), 300);
-	assert_non_null(strstr(warnings.data, "hook.ask_ms is 'soon', but takes a number from 10 to 10000; 300 holds"));
-	assert_non_null(strstr(warnings.data, "there is no setting 'context.ful'; is 'context.full' meant?"));
+	assert_non_null(strstr(warnings.data,
+		"hook.ask_ms is 'soon', but takes a number from 10 to 10000; 300 holds"));
+	assert_non_null(strstr(
+		warnings.data, "there is no setting 'context.ful'; is 'context.full' meant?"));
 	assert_non_null(strstr(warnings.data, "review.threshold is '7'"));
 	assert_non_null(strstr(warnings.data, "takes one of error|warn|info|debug"));
 	settings_free(s);
@@ -117,16 +121,18 @@ static void a_change_keeps_everything_else_in_order(void **state)
 {
 	struct err err = { 0 };
 
-	put("{\"zeta\": [1, 2.50], \"context\": {\"full\": 7, \"other\": null}, \"hook.ask_ms\": 50}");
+	put("{\"zeta\": [1, 2.50], \"context\": {\"full\": 7, \"other\": null}, \"hook.ask_ms\": "
+	    "50}");
 	assert_int_equal(settings_change(path, "context.full", "9", &err), 0);
 	assert_int_equal(settings_change(path, "hook.ask_ms", "60", &err), 0);
 	assert_int_equal(settings_change(path, "capture.exclude", "/a, /b", &err), 0);
-	assert_file("{\n  \"zeta\": [1,2.50],\n  \"context\": {\n    \"full\": 9,\n    \"other\": null\n  },\n"
-		"  \"hook.ask_ms\": 60,\n  \"capture.exclude\": [\"/a\",\"/b\"]\n}\n");
+	assert_file("{\n  \"zeta\": [1,2.50],\n  \"context\": {\n    \"full\": 9,\n    \"other\": "
+		    "null\n  },\n"
+		    "  \"hook.ask_ms\": 60,\n  \"capture.exclude\": [\"/a\",\"/b\"]\n}\n");
 	assert_int_equal(settings_change(path, "context.full", NULL, &err), 0);
 	assert_int_equal(settings_change(path, "hook.ask_ms", NULL, &err), 0);
 	assert_file("{\n  \"zeta\": [1,2.50],\n  \"context\": {\n    \"other\": null\n  },\n"
-		"  \"capture.exclude\": [\"/a\",\"/b\"]\n}\n");
+		    "  \"capture.exclude\": [\"/a\",\"/b\"]\n}\n");
 }
 
 static void a_change_makes_the_file_and_refuses_bad_values(void **state)

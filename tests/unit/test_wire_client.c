@@ -38,7 +38,8 @@ static void *serve(void *arg)
 	int fd = accept(s->fd, NULL, NULL);
 	size_t have = 0, len = s->reply ? strlen(s->reply) : 0;
 
-	while (!strstr(s->request, "\r\n\r\n") || (strstr(s->request, "Content-Length") && !strchr(s->request, '}'))) {
+	while (!strstr(s->request, "\r\n\r\n") ||
+		(strstr(s->request, "Content-Length") && !strchr(s->request, '}'))) {
 		ssize_t n = read(fd, s->request + have, sizeof s->request - 1 - have);
 		if (n <= 0)
 			break;
@@ -82,8 +83,12 @@ static void server_end(struct server *s)
 static int call(struct server *s, const char *body, struct wire_reply *reply, struct err *err)
 {
 	const char *const headers[] = { "X-Remanence-Cwd: /a%20b", NULL };
-	struct wire_request q = { .method = "POST", .path = "/api/search", .body = body, .body_len = body ? strlen(body) : 0,
-		.headers = headers, .deadline_us = clock_mono_us() + 5 * SECOND_US };
+	struct wire_request q = { .method = "POST",
+		.path = "/api/search",
+		.body = body,
+		.body_len = body ? strlen(body) : 0,
+		.headers = headers,
+		.deadline_us = clock_mono_us() + 5 * SECOND_US };
 	int result = wire_call(s->path, &q, reply, err);
 
 	server_end(s);
@@ -96,7 +101,9 @@ static void a_reply_with_a_length_is_read_whole(void **state)
 	struct wire_reply r;
 	struct err err = { 0 };
 
-	server_start(&s, "a", "HTTP/1.1 404 Not Found\r\nX-Remanence-Build: 0.1+x.y\r\nx-remanence-settings: abc\r\n"
+	server_start(&s, "a",
+		"HTTP/1.1 404 Not Found\r\nX-Remanence-Build: 0.1+x.y\r\nx-remanence-settings: "
+		"abc\r\n"
 		"content-length: 5\r\n\r\nhello");
 	assert_int_equal(call(&s, "{\"query\":\"x\"}", &r, &err), 0);
 	assert_int_equal(r.status, 404);
@@ -117,7 +124,8 @@ static void chunks_are_joined_however_they_arrive(void **state)
 		struct wire_reply r;
 		struct err err = { 0 };
 
-		server_start(&s, "b", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+		server_start(&s, "b",
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
 			"5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nTrailer: 1\r\n\r\n");
 		assert_int_equal(call(&s, NULL, &r, &err), 0);
 		assert_string_equal(buf_cstr(&r.body), "hello, world");
@@ -129,7 +137,8 @@ static void chunks_are_joined_however_they_arrive(void **state)
 static void a_reply_cut_short_is_no_reply(void **state)
 {
 	static const char *const cut[] = { "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhello",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel", "HTTP/1.1 200 OK\r\n", "", "SSH-2.0\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel",
+		"HTTP/1.1 200 OK\r\n", "", "SSH-2.0\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" };
 
 	for (size_t i = 0; i < ARRAY_LEN(cut); i++) {
@@ -158,11 +167,16 @@ static void a_streamed_reply_comes_line_by_line(void **state)
 	for (size_t piece = 0; piece < 4; piece++) {
 		struct server s = { .piece = piece };
 		struct buf lines = { 0 };
-		struct wire_request q = { .method = "POST", .path = "/api/import", .on_line = count_line, .ctx = &lines };
+		struct wire_request q = { .method = "POST",
+			.path = "/api/import",
+			.on_line = count_line,
+			.ctx = &lines };
 		struct wire_reply r;
 		struct err err = { 0 };
 
-		server_start(&s, "d", "HTTP/1.1 200 OK\r\nContent-Type: application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
+		server_start(&s, "d",
+			"HTTP/1.1 200 OK\r\nContent-Type: "
+			"application/x-ndjson\r\nTransfer-Encoding: chunked\r\n\r\n"
 			"4\r\n{\"a\"\r\n6\r\n:1}\n{}\r\n1\r\n\n\r\n3\r\n{2}\r\n0\r\n\r\n");
 		assert_int_equal(wire_call(s.path, &q, &r, &err), 0);
 		server_end(&s);
@@ -179,7 +193,9 @@ static void a_daemon_that_does_not_answer_costs_no_more_than_the_deadline(void *
 	struct wire_reply r;
 	struct err err = { 0 };
 	uint64_t start = clock_mono_us();
-	struct wire_request q = { .method = "GET", .path = "/health", .deadline_us = start + SECOND_US / 20 };
+	struct wire_request q = {
+		.method = "GET", .path = "/health", .deadline_us = start + SECOND_US / 20
+	};
 
 	server_start(&s, "e", "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhal");
 	assert_int_equal(wire_call(s.path, &q, &r, &err), -1);

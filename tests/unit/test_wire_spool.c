@@ -18,7 +18,8 @@ static void parse_again(const struct spool_header *h, struct spool_header *ret)
 
 static void a_header_survives_being_printed_and_read(void **state)
 {
-	const struct spool_header h = { "claude", "PostToolUse", 1795970050777, 123456789012, "/home/me/a b\n\"é\xff%" };
+	const struct spool_header h = { "claude", "PostToolUse", 1795970050777, 123456789012,
+		"/home/me/a b\n\"é\xff%" };
 	struct spool_header back;
 
 	parse_again(&h, &back);
@@ -70,10 +71,12 @@ static void a_working_folder_that_is_too_long_is_cut(void **state)
 
 static void what_is_no_header_is_refused(void **state)
 {
-	static const char *const bad[] = { "", "\n", "remanence-spool", "remanence-spool 1 \n", "remanence-spool 1 a b 1 2 /tmp",
-		"remanence-spool 2 a b 1 2 /tmp\n", "remanence-spool 1 a b x 2 /\n", "remanence-spool 1 a b 1 -2 /\n",
-		"remanence-spool 1 a b 1\n", "remanence-spool 1 a b 1 2 %zz\n", "remanence-spool 1 a b 1 2 %0\n",
-		"remanence-spool 1 a b 1 2 %00\n", "remanence-spool 1 a/b c 1 2 /\n",
+	static const char *const bad[] = { "", "\n", "remanence-spool", "remanence-spool 1 \n",
+		"remanence-spool 1 a b 1 2 /tmp", "remanence-spool 2 a b 1 2 /tmp\n",
+		"remanence-spool 1 a b x 2 /\n", "remanence-spool 1 a b 1 -2 /\n",
+		"remanence-spool 1 a b 1\n", "remanence-spool 1 a b 1 2 %zz\n",
+		"remanence-spool 1 a b 1 2 %0\n", "remanence-spool 1 a b 1 2 %00\n",
+		"remanence-spool 1 a/b c 1 2 /\n",
 		"remanence-spool 1 a b 9999999999999999999 2 /\n" };
 	struct spool_header h;
 
