@@ -362,6 +362,8 @@ int http_open(struct daemon *d, int fd, struct http **ret, struct err *err)
 	settings_environment_hash(h->environment);
 	pthread_mutex_init(&h->mutex, NULL);
 	pthread_cond_init(&h->ended, NULL);
+	/* Requests may be answered, and look here, before MHD_start_daemon returns. */
+	*ret = h;
 	h->mhd = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
 			MHD_USE_ERROR_LOG,
 		0, NULL, NULL, handle, h,
@@ -373,10 +375,9 @@ int http_open(struct daemon *d, int fd, struct http **ret, struct err *err)
 		MHD_OPTION_NOTIFY_COMPLETED, completed, h,
 		MHD_OPTION_NOTIFY_CONNECTION, knocked, h,
 		MHD_OPTION_END);
-	if (h->mhd) {
-		*ret = h;
+	if (h->mhd)
 		return 0;
-	}
+	*ret = NULL;
 	free(h);
 	return err_set(err, ERR_INTERNAL, "the HTTP server does not start: %s", strerror(errno));
 }
