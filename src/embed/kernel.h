@@ -63,6 +63,8 @@ extern const struct kernel *const kernels[];
 extern const struct kernel kernel_plain;
 #if defined(__x86_64__)
 extern const struct kernel kernel_avx2, kernel_vnni;
+#elif defined(__aarch64__)
+extern const struct kernel kernel_neon;
 #endif
 
 #endif

@@ -20,6 +20,19 @@ typedef uint8_t b32 __attribute__((vector_size(32), aligned(1), may_alias));
 /* Adding it leaves the nearest integer to x in the low bits of the sum, for |x| below 2^22. */
 #define ROUND_MAGIC 12582912.0f
 
+/* Adds what the integers of one tap stand for to the sums of a row's block: see struct product. */
+KERNEL_TARGET __attribute__((unused)) static inline void KERNEL(settle)(float *sum,
+	const int32_t *ints, const float *scales, const float *sums, const float scale_shift[2])
+{
+	for (size_t c = 0; c < LAYER_COLUMNS; c += LANES) {
+		f8 v = __builtin_convertvector(AT(i8, ints + c), f8) * AT(f8, scales + c);
+		f8 s = AT(f8, sums + c) * scale_shift[1];
+
+		v = v * scale_shift[0];
+		PUT(f8, sum + c) = AT(f8, sum + c) + v + s;
+	}
+}
+
 KERNEL_TARGET static void KERNEL(unpack)(const uint8_t row[MODEL_ROW], uint8_t ret[MODEL_DIMS])
 {
 	const size_t half = MODEL_DIMS / 2, quarter = MODEL_DIMS / 4;

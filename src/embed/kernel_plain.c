@@ -37,17 +37,12 @@ static void block_row(const struct product *p, size_t block, size_t row)
 
 	for (size_t t = 0; t < l->taps; t++) {
 		size_t at = block * l->taps + t, from = row + t * p->step_rows;
-		const float *scales = l->scales + at * LAYER_COLUMNS;
-		const float *sums = l->sums + at * LAYER_COLUMNS;
+		const float both[2] = { p->scale[from], p->shift[from] };
 
 		tap(p->input + row * p->stride + t * p->step,
 			l->weights + at * l->depth * LAYER_COLUMNS, l->depth, ints);
-		for (size_t c = 0; c < LAYER_COLUMNS; c++) {
-			float product = (float)ints[c] * scales[c] * p->scale[from];
-
-			sum[c] = sum[c] + product;
-			sum[c] = sum[c] + sums[c] * p->shift[from];
-		}
+		settle_plain(sum, ints, l->scales + at * LAYER_COLUMNS,
+			l->sums + at * LAYER_COLUMNS, both);
 	}
 	memcpy(out, sum, sizeof(sum));
 }
@@ -97,6 +92,8 @@ const struct kernel *const kernels[] = {
 #if defined(__x86_64__)
 	&kernel_vnni,
 	&kernel_avx2,
+#elif defined(__aarch64__)
+	&kernel_neon,
 #endif
 	&kernel_plain,
 	NULL,

@@ -47,7 +47,7 @@ ALWAYS_INLINE int32_t load_four(const uint8_t *p)
 	return four;
 }
 
-TARGET_AVX2 ALWAYS_INLINE void settle_avx2(float *out, __m256i ints, const float *scales,
+TARGET_AVX2 ALWAYS_INLINE void add_tap(float *out, __m256i ints, const float *scales,
 	const float *sums, const float scale_shift[2])
 {
 	__m256 v = _mm256_mul_ps(_mm256_cvtepi32_ps(ints), _mm256_loadu_ps(scales));
@@ -93,8 +93,8 @@ TARGET_AVX2 ALWAYS_INLINE void tile_avx2(
 			const float *sums = l->sums + at * LAYER_COLUMNS;
 			const float both[2] = { p->scale[from], p->shift[from] };
 
-			settle_avx2(sum[r], left[r], scales, sums, both);
-			settle_avx2(sum[r] + 8, right[r], scales + 8, sums + 8, both);
+			add_tap(sum[r], left[r], scales, sums, both);
+			add_tap(sum[r] + 8, right[r], scales + 8, sums + 8, both);
 		}
 	}
 	UNROLLED
