@@ -21,6 +21,7 @@
 #define MERGE_RATIO \
 	2u /* a segment at most so many times larger than what is being written joins it */
 #define SEGMENT_DOCS_MAX 1000000u /* larger ones are left alone unless documents were removed */
+#define DEAD_MIN 1000u            /* fewer removed ones are no reason to flush */
 #define DEAD_SHARE 4u             /* a segment of which one in so many is removed is rewritten */
 
 static struct snapshot *snapshot_new(struct index *ix)
@@ -228,6 +229,11 @@ int index_remove(struct index *ix, const doc_id *ids, size_t n, struct err *err)
 	return 0;
 }
 
+static bool has_too_many_dead(const struct view *v)
+{
+	return v->dead && v->dead->n > v->seg->t.docs / DEAD_SHARE;
+}
+
 /*
  * Which views the next file is made of: the tail, those with too many removed (all with any when
  * purging), and those that are not much larger.
@@ -239,7 +245,7 @@ static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
 	for (size_t i = 0; i < s->n; i++) {
 		const struct view *v = &s->views[i];
 		uint32_t dead = v->dead ? v->dead->n : 0;
-		chosen[i] = !v->seg->name || (purge && dead) || dead > v->seg->t.docs / DEAD_SHARE;
+		chosen[i] = !v->seg->name || (purge && dead) || has_too_many_dead(v);
 		n += chosen[i];
 		docs += chosen[i] ? v->seg->t.docs - dead : 0;
 	}
@@ -255,6 +261,12 @@ static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
 		}
 	}
 	return n;
+}
+
+static void unlink_segment(const struct index *ix, const struct segment *seg)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	unlink(path_join(&a, ix->dir, seg->name));
 }
 
 static int write_merged(struct index *ix, const struct merge_source *sources, size_t n,
@@ -334,6 +346,9 @@ static int rewrite(struct index *ix, const bool *chosen, size_t n, bool purge, s
 		ix->flushed_seq = seq;
 		ix->is_changed = false;
 	} else if (s) {
+		/* A disk that is full must not fill up further with each attempt. */
+		if (merged)
+			unlink_segment(ix, merged);
 		snapshot_leave(ix, s);
 	}
 	free(sources);
@@ -387,10 +402,18 @@ void index_stats(const struct index *cix, struct index_stats *ret)
 	snapshot_leave(ix, s);
 }
 
-bool index_wants_flush(const struct index *ix)
+bool index_wants_flush(const struct index *cix)
 {
-	struct index_stats s;
-	index_stats(ix, &s);
-	return s.tail_bytes > TAIL_BYTES_MAX || s.tail_docs > TAIL_DOCS_MAX ||
-	       s.removed > s.docs / DEAD_SHARE + TAIL_DOCS_MAX;
+	struct index *ix = (struct index *)(uintptr_t)cix;
+	struct snapshot *s = snapshot_take(ix);
+	uint64_t docs = 0, bytes = 0;
+	bool has_dead = false;
+	for (size_t i = 0; i < s->n; i++) {
+		const struct view *v = &s->views[i];
+		docs += v->seg->name ? 0 : v->seg->t.docs;
+		bytes += v->seg->name ? 0 : v->seg->len;
+		has_dead |= has_too_many_dead(v) && v->dead->n > DEAD_MIN;
+	}
+	snapshot_leave(ix, s);
+	return bytes > TAIL_BYTES_MAX || docs > TAIL_DOCS_MAX || has_dead;
 }
