@@ -241,6 +241,16 @@ struct query *query_parse(
 	return p.q;
 }
 
+struct query *query_of_text(struct arena *a, struct analyser *an, struct str text)
+{
+	struct parse p = { .a = a, .an = an, .q = ARENA_NEW(a, struct query) };
+	if (text.n > QUERY_TEXT_MAX)
+		text.n = utf8_cut(text.p, text.n, QUERY_TEXT_MAX);
+	take_piece(&p, text);
+	drop_stop_words(p.q);
+	return p.q;
+}
+
 bool query_is_empty(const struct query *q)
 {
 	for (size_t i = 0; i < q->nwords; i++)

@@ -23,6 +23,11 @@ struct query_filter { /* as typed; the caller turns names into ids */
 struct query; /* in the arena */
 struct query *query_parse(
 	struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter);
+/*
+ * The words of a text that was not written as a question, such as a prompt: no syntax, so that a
+ * quoted error demands nothing and an option like -m excludes nothing.
+ */
+struct query *query_of_text(struct arena *a, struct analyser *an, struct str text);
 bool query_is_empty(const struct query
 		*q); /* no words at all (filters only): everything matches, newest first */
 

@@ -275,6 +275,15 @@ static void the_parts_of_a_score_add_up(void **state)
 	assert_true(r.hits[0].pairs > 0);
 }
 
+static void a_prompt_has_no_syntax(void **state)
+{
+	struct search s = { .limit = 10 };
+	struct search_result r;
+	s.query = query_of_text(&a, an, STR("run \"no such phrase\" -parser file:x type:bugfix"));
+	assert_int_equal(index_search(ix, &a, &s, &r, NULL), 0);
+	assert_true(r.n >= 3);
+}
+
 static void very_long_questions_are_cut(void **state)
 {
 	char text[QUERY_TEXT_MAX * 2];
@@ -309,6 +318,7 @@ int main(void)
 		cmocka_unit_test(a_misspelt_word_is_corrected_when_nothing_is_found),
 		cmocka_unit_test(the_terms_looked_for_are_told),
 		cmocka_unit_test(the_parts_of_a_score_add_up),
+		cmocka_unit_test(a_prompt_has_no_syntax),
 		cmocka_unit_test(very_long_questions_are_cut),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
