@@ -97,12 +97,32 @@ static bool is_name_byte(char c)
 	return isalnum((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* Is there a tag of the table at p? */
-static bool tag_at(const char *p, const char *end, bool is_prompt, struct tag *ret)
+/* What is looked through: tags are sought from some place in it on. */
+struct scan {
+	const char *start, *end;
+	bool is_prompt;
+};
+
+/*
+ * In "\\\u003c" the first two are an escaped backslash: an escape begins after an even number of
+ * them.
+ */
+static bool begins_escape(const struct scan *sc, const char *p)
 {
+	size_t before = 0;
+
+	while (p - before > sc->start && p[-1 - (long)before] == '\\')
+		before++;
+	return before % 2 == 0;
+}
+
+/* Is there a tag of the table at p? */
+static bool tag_at(const struct scan *sc, const char *p, struct tag *ret)
+{
+	const char *end = sc->end;
 	const char *at = skip_any(p, end, openers), *name, *after;
 
-	if (!at)
+	if (!at || (*p == '\\' && !begins_escape(sc, p)))
 		return false;
 	after = skip_any(at, end, slashes);
 	*ret = (struct tag){ .is_close = after != NULL, .start = p };
@@ -111,7 +131,7 @@ static bool tag_at(const char *p, const char *end, bool is_prompt, struct tag *r
 		at++;
 	for (name = at; at < end && is_name_byte(*at); at++)
 		;
-	ret->row = row_find(name, (size_t)(at - name), is_prompt);
+	ret->row = row_find(name, (size_t)(at - name), sc->is_prompt);
 	if (!ret->row)
 		return false;
 	for (const char *limit = at + MIN(end - at, ATTRIBUTES_MAX); at < limit; at++) {
@@ -143,11 +163,11 @@ static bool may_open(const char *p, const char *end)
 	}
 }
 
-static bool tag_next(const char *p, const char *end, bool is_prompt, struct tag *ret)
+static bool tag_next(const struct scan *sc, const char *p, struct tag *ret)
 {
-	for (; p < end; p++)
-		if ((*p == '<' || *p == '&' || *p == '\\') && may_open(p, end) &&
-			tag_at(p, end, is_prompt, ret))
+	for (; p < sc->end; p++)
+		if ((*p == '<' || *p == '&' || *p == '\\') && may_open(p, sc->end) &&
+			tag_at(sc, p, ret))
 			return true;
 	return false;
 }
@@ -157,11 +177,12 @@ static bool tag_next(const char *p, const char *end, bool is_prompt, struct tag 
  * it is not closed.
  */
 static const char *region_end(
-	const char *p, const char *end, const struct tag_row *row, unsigned *depth)
+	const struct scan *sc, const char *p, const struct tag_row *row, unsigned *depth)
 {
+	const struct scan all = { sc->start, sc->end, true };
 	struct tag t;
 
-	while (tag_next(p, end, true, &t)) {
+	while (tag_next(&all, p, &t)) {
 		p = t.end;
 		if (t.row != row)
 			continue;
@@ -173,20 +194,37 @@ static const char *region_end(
 	return NULL;
 }
 
+/*
+ * The next part between any of the borders, trimmed. In JSON a quote or an escape is one: what is
+ * struck must not be syntax.
+ */
+static bool piece_next(struct str *rest, const char *borders, struct str *ret)
+{
+	size_t n = 0;
+
+	if (!rest->n)
+		return false;
+	while (n < rest->n && !strchr(borders, rest->p[n]))
+		n++;
+	*ret = str_trim((struct str){ rest->p, n });
+	n = MIN(n + 1, rest->n);
+	*rest = (struct str){ rest->p + n, rest->n - n };
+	return true;
+}
+
 static void pieces_add(struct tag_state *state, const char *p, const char *end)
 {
+	const struct scan sc = { p, end, false };
 	struct str rest = { p, (size_t)(end - p) }, line;
 	struct tag t;
 
-	if (tag_next(p, end, false, &t) && t.row->effect == TAG_PRIVATE)
+	if (tag_next(&sc, p, &t) && t.row->effect == TAG_PRIVATE)
 		rest.n = (size_t)(t.start - p);
 	state->had_private = true;
-	while (str_line(&rest, &line)) {
-		line = str_trim(line);
+	while (piece_next(&rest, state->is_json ? "\n\"\\" : "\n", &line))
 		if (line.n >= PIECE_MIN && line.n <= PIECE_MAX &&
 			state->npieces < PRIVATE_PIECES_MAX)
 			state->pieces[state->npieces++] = line;
-	}
 }
 
 /*
@@ -210,7 +248,8 @@ static void drop(struct buf *out, const char *p, const char *end, bool is_json, 
 struct strip {
 	struct tag_state *state;
 	struct buf out;
-	const char *p, *end, *done;
+	struct scan scan;
+	const char *p, *done;
 	bool is_unclosed[ROWS]; /* no closing tag further on: not looked for again */
 };
 
@@ -230,17 +269,17 @@ static void strip_region(struct strip *s, const char *start, const char *to, boo
 /* The field before left a private part open. */
 static void strip_carried(struct strip *s)
 {
-	const char *to = region_end(s->p, s->end, &rows[0], &s->state->private_depth);
+	const char *to = region_end(&s->scan, s->p, &rows[0], &s->state->private_depth);
 
-	pieces_add(s->state, s->p, to ? to : s->end);
-	strip_region(s, s->p, to ? to : s->end, false);
+	pieces_add(s->state, s->p, to ? to : s->scan.end);
+	strip_region(s, s->p, to ? to : s->scan.end, false);
 }
 
 static void strip_opened(struct strip *s, const struct tag *t)
 {
 	unsigned depth = 1;
 	size_t i = (size_t)(t->row - rows);
-	const char *to = s->is_unclosed[i] ? NULL : region_end(t->end, s->end, t->row, &depth);
+	const char *to = s->is_unclosed[i] ? NULL : region_end(&s->scan, t->end, t->row, &depth);
 
 	s->is_unclosed[i] = !to;
 	if (!to && !t->row->to_end) {
@@ -248,21 +287,24 @@ static void strip_opened(struct strip *s, const struct tag *t)
 		return;
 	}
 	if (t->row->effect == TAG_PRIVATE) {
-		pieces_add(s->state, t->end, to ? to : s->end);
+		pieces_add(s->state, t->end, to ? to : s->scan.end);
 		s->state->private_depth = to ? 0 : depth;
 	}
-	strip_region(s, t->start, to ? to : s->end, true);
+	strip_region(s, t->start, to ? to : s->scan.end, true);
 }
 
 struct str tags_strip(struct arena *a, struct str text, struct tag_state *state)
 {
-	struct strip s = { .state = state, .p = text.p, .end = text.p + text.n, .done = text.p };
+	struct strip s = { .state = state,
+		.scan = { text.p, text.p + text.n, state->is_prompt },
+		.p = text.p,
+		.done = text.p };
 	struct tag t;
 	struct str ret = text;
 
 	if (state->private_depth && text.n)
 		strip_carried(&s);
-	while (tag_next(s.p, s.end, state->is_prompt, &t)) {
+	while (tag_next(&s.scan, s.p, &t)) {
 		if (!t.is_close && t.row->effect != TAG_UNWRAP) {
 			strip_opened(&s, &t);
 			continue;
@@ -273,31 +315,42 @@ struct str tags_strip(struct arena *a, struct str text, struct tag_state *state)
 		s.p = s.done = t.end;
 	}
 	if (s.done != text.p) {
-		copy_up_to(&s, s.end);
+		copy_up_to(&s, s.scan.end);
 		ret = (struct str){ arena_dup(a, buf_cstr(&s.out), s.out.len), s.out.len };
 	}
 	buf_done(&s.out);
 	return ret;
 }
 
+/* The next place of the piece that is no part of an escape. */
+static const char *piece_find(struct str text, struct str piece)
+{
+	const char *at = str_find(text, piece);
+
+	while (at && at > text.p && at[-1] == '\\') {
+		size_t skipped = (size_t)(at - text.p) + 1;
+
+		at = memmem(text.p + skipped, text.n - skipped, piece.p, piece.n);
+	}
+	return at;
+}
+
 static struct str strike_one(struct arena *a, struct str text, struct str piece)
 {
-	struct buf out = { 0 };
+	AUTO(buf_done) struct buf out = { 0 };
 	struct str rest = text;
-	const char *at = str_find(text, piece);
+	const char *at = piece_find(text, piece);
 
 	if (!at)
 		return text;
-	for (; at; at = str_find(rest, piece)) {
+	for (; at; at = piece_find(rest, piece)) {
 		buf_add(&out, rest.p, (size_t)(at - rest.p));
 		buf_str(&out, "[private]");
 		rest.n -= (size_t)(at - rest.p) + piece.n;
 		rest.p = at + piece.n;
 	}
 	buf_add(&out, rest.p, rest.n);
-	text = (struct str){ arena_dup(a, out.data, out.len), out.len };
-	buf_done(&out);
-	return text;
+	return (struct str){ arena_dup(a, out.data, out.len), out.len };
 }
 
 struct str tags_strike(struct arena *a, struct str text, const struct tag_state *state)
