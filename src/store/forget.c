@@ -4,6 +4,7 @@
  * made again from what is left.
  */
 #include "store/forget.h"
+#include "store/fact.h"
 #include "store/dictionary.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include "base/mem.h"
 
 struct set {
-	struct ids memories, events, sessions;
+	struct ids memories, events, sessions, named;
 };
 
 static void set_done(struct set *s)
@@ -20,6 +21,7 @@ static void set_done(struct set *s)
 	ids_done(&s->memories);
 	ids_done(&s->events);
 	ids_done(&s->sessions);
+	ids_done(&s->named);
 }
 
 static int by_id(const void *a, const void *b)
@@ -204,6 +206,9 @@ static int fill_set(struct store *s, const struct forget_query *q, struct set *s
 		(find_events(s, q, &set->events, err) || find_memories(s, q, &set->memories, err) ||
 			find_sessions(s, q, &set->sessions, err)))
 		return -1;
+	for (size_t i = 0; i < set->memories.n; i++)
+		ids_add(&set->named, set->memories.p[i]);
+	sort_once(&set->named);
 	if (keep_existing(s, "SELECT id FROM event WHERE id = ?1", &set->events, err) ||
 		add_derived(s, &set->events, &set->memories, err) ||
 		keep_existing(s, "SELECT id FROM memory WHERE id = ?1", &set->memories, err))
@@ -224,7 +229,27 @@ int store_forget_plan(struct store *s, struct arena *a, const struct forget_quer
 	if (session_flush(s, err) || fill_set(s, q, &set, err))
 		return -1;
 	*ret = (struct forget_plan){ keep(a, &set.memories), set.memories.n, keep(a, &set.events),
-		set.events.n, keep(a, &set.sessions), set.sessions.n };
+		set.events.n, keep(a, &set.sessions), set.sessions.n, keep(a, &set.named),
+		set.named.n };
+	return 0;
+}
+
+/*
+ * A fact that goes because one of its turns does comes back with what the others say, so it is not
+ * buried unless it was meant itself.
+ */
+static int is_only_derived(
+	struct store *s, const struct forget_plan *p, int64_t id, bool *ret, struct err *err)
+{
+	int64_t fact;
+
+	*ret = false;
+	if (db_one(s->db, "SELECT memory FROM fact WHERE memory = ?1", DB_ARGS(db_i(id)), 0, &fact,
+		    err))
+		return -1;
+	if (fact)
+		*ret = !p->nnamed ||
+		       !bsearch(&id, p->named, p->nnamed, sizeof(*p->named), by_id);
 	return 0;
 }
 
@@ -234,9 +259,11 @@ static int bury_memories(struct store *s, const struct forget_plan *p, struct er
 
 	for (size_t i = 0; i < p->nmemories; i++) {
 		struct memory m;
+		bool is_spared;
 		arena_reset(&a);
-		if (store_memories(s, &a, &p->memories[i], 1, &m, err) ||
-			(m.id && forget_bury_memory(s, &m, err)))
+		if (is_only_derived(s, p, p->memories[i], &is_spared, err) ||
+			store_memories(s, &a, &p->memories[i], 1, &m, err) ||
+			(m.id && !is_spared && forget_bury_memory(s, &m, err)))
 			return -1;
 	}
 	return 0;
@@ -269,8 +296,23 @@ static int forget_event(struct store *s, int64_t id, struct ids *ret_sessions, s
 		if (db_run(s->db, tables[i], DB_ARGS(db_i(id)), err))
 			return -1;
 	ids_add(ret_sessions, e.session);
+	if (e.turn && candidates_drop(s, e.turn, err))
+		return -1;
 	if (store_note(s, CHANGE_EVENT, id, true, err) || turn_leave(s, &e, err))
 		return -1;
+	return 0;
+}
+
+static int drop_session_candidates(struct store *s, int64_t session, struct err *err)
+{
+	AUTO(ids_done) struct ids turns = { 0 };
+
+	if (store_ids(s, "SELECT DISTINCT turn FROM candidate WHERE session = ?1",
+		    DB_ARGS(db_i(session)), &turns, err))
+		return -1;
+	for (size_t i = 0; i < turns.n; i++)
+		if (candidates_drop(s, turns.p[i], err))
+			return -1;
 	return 0;
 }
 
@@ -297,6 +339,8 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 		return rc;
 	rc = forget_bury_session(s, (enum agent_id)db_int(r, 0), db_text(r, 1), err);
 	db_end(r);
+	if (!rc)
+		rc = drop_session_candidates(s, id, err);
 	for (size_t i = 0; !rc && i < ARRAY_LEN(tables); i++)
 		rc = db_run(s->db, tables[i], DB_ARGS(db_i(id)), err);
 	return rc ? -1 : store_note(s, CHANGE_SESSION, id, true, err);

@@ -335,6 +335,7 @@ int memory_delete(struct store *s, const struct ids *ids, struct err *err)
 		"DELETE FROM vector WHERE memory = ?1",
 		"DELETE FROM chunk WHERE memory = ?1",
 		"DELETE FROM injection_memory WHERE memory = ?1",
+		"DELETE FROM fact WHERE memory = ?1",
 		"DELETE FROM memory WHERE id = ?1",
 	};
 

@@ -88,6 +88,11 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"UPDATE project_alias SET project = ?2 WHERE project = ?1",
 		"UPDATE session SET project = ?2 WHERE project = ?1",
 		"UPDATE memory SET project = ?2 WHERE project = ?1",
+		"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
+		"WHERE project = ?1 ON CONFLICT (project, topic) DO NOTHING",
+		"UPDATE candidate SET project = ?2 WHERE project = ?1",
+		"UPDATE fact SET project = ?2 WHERE project = ?1",
+		"DELETE FROM fact_due WHERE project = ?1",
 		"UPDATE event SET project = ?2 WHERE project = ?1",
 		"UPDATE pause SET project = ?2 WHERE project = ?1",
 		"UPDATE project_merge SET project = ?2 WHERE project = ?1",

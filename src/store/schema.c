@@ -156,8 +156,26 @@ static const char *const tables_1[] = {
 	NULL,
 };
 
+/* Candidates of facts, the topics of facts, and the topics that must be merged anew. */
+static const char *const tables_2[] = {
+	"CREATE TABLE candidate (id {key}, turn BIGINT NOT NULL, slot BIGINT NOT NULL, session "
+	"BIGINT NOT NULL, project BIGINT NOT NULL, topic BIGINT NOT NULL, chain BIGINT,"
+	" at BIGINT NOT NULL, hash BIGINT NOT NULL, pack {blob} NOT NULL);",
+	"CREATE UNIQUE INDEX candidate_slot ON candidate (turn, slot);",
+	"CREATE INDEX candidate_topic ON candidate (topic, project);",
+	"CREATE INDEX candidate_chain ON candidate (session, chain) WHERE chain IS NOT NULL;",
+	"CREATE TABLE fact (memory {number}, project BIGINT NOT NULL, topic BIGINT NOT NULL);",
+	"CREATE INDEX fact_topic ON fact (topic, project);",
+	"CREATE TABLE fact_due (project BIGINT NOT NULL, topic BIGINT NOT NULL, PRIMARY KEY "
+	"(project, topic)) {clustered};",
+	/* What was captured before is looked at for facts too. */
+	"UPDATE turn SET is_dirty = 1 WHERE started_at > 0;",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
+	{ 2, tables_2 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

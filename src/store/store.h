@@ -140,7 +140,8 @@ int store_injected(struct store *s, int64_t session, int64_t since, const int64_
 
 /* forget.c — erases for good: rows, derived rows, tombstones; then free pages overwritten and the log truncated by store_scrub. */
 struct forget_query { const int64_t *memories; size_t nmemories; const int64_t *events; size_t nevents; int64_t session, project, before; const char *match; };
-struct forget_plan { int64_t *memories; size_t nmemories; int64_t *events; size_t nevents; int64_t *sessions; size_t nsessions; };
+struct forget_plan { int64_t *memories; size_t nmemories; int64_t *events; size_t nevents; int64_t *sessions; size_t nsessions;
+	int64_t *named; size_t nnamed; /* of the memories: meant themselves, not only derived from what goes */ };
 int store_forget_plan(struct store *s, struct arena *a, const struct forget_query *q, struct forget_plan *ret, struct err *err);
 int store_forget(struct store *s, const struct forget_plan *p, struct err *err);
 int store_scrub(struct store *s, struct err *err);
