@@ -89,16 +89,19 @@ static bool clean_fields(
 	return tags.had_private;
 }
 
-void clean_event(
+bool clean_event(
 	struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions)
 {
 	bool had_text = e->text.n > 0, had_private = clean_fields(a, r, e, redactions);
 
-	if (e->kind != EVENT_PROMPT)
-		return;
-	e->text = str_trim(e->text);
-	e->is_meta = e->is_meta || (had_text && !e->text.n && !had_private) ||
-		     is_machine_prompt(e->text);
+	if (e->kind != EVENT_PROMPT && e->kind != EVENT_REPLY && e->kind != EVENT_COMPACTION)
+		return true;
+	if (e->kind == EVENT_PROMPT) {
+		e->text = str_trim(e->text);
+		e->is_meta = e->is_meta || (had_text && !e->text.n && !had_private) ||
+			     is_machine_prompt(e->text);
+	}
+	return str_trim(e->text).n > 0 || (e->kind == EVENT_PROMPT && had_private && !e->is_meta);
 }
 
 struct str clean_text(

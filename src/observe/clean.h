@@ -19,8 +19,11 @@
 #define CONTEXT_CLOSE "</remanence-context>"
 #define BANNER_PREFIX "[remanence]" /* begins each line by which we report our own state inside a session */
 
-/* Cleans all texts of an event in place (new strings in `a`). *redactions grows. */
-void clean_event(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions);
+/*
+ * Cleans all texts of an event in place (new strings in `a`). *redactions grows. False when nothing is left that is worth
+ * storing: a prompt of wrappers only, a reply without words. A prompt that was private as a whole still begins a turn.
+ */
+bool clean_event(struct arena *a, const struct redactor *r, struct captured_event *e, uint64_t *redactions);
 struct str clean_text(struct arena *a, const struct redactor *r, struct str text, uint64_t *redactions);
 
 #endif

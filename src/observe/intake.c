@@ -265,20 +265,16 @@ static void clean_files(struct take *t, struct captured_event *e)
 /* Cleaned, redacted and within bounds; false when nothing is left of it. */
 static bool prepare(struct take *t, struct captured_event *e)
 {
-	bool had_text = e->text.n > 0;
-
 	if (e->kind == EVENT_TOOL && is_own_tool(e))
 		e->output = (struct str){ 0 };
-	clean_event(t->a, t->in->redactor, e, &t->ret->redactions);
+	if (!clean_event(t->a, t->in->redactor, e, &t->ret->redactions))
+		return false;
 	cap(t, e, &e->input);
 	cap(t, e, &e->output);
 	cap(t, e, &e->diff);
 	cap(t, e, &e->text);
 	clean_files(t, e);
-	if (e->kind != EVENT_PROMPT && e->kind != EVENT_REPLY && e->kind != EVENT_COMPACTION)
-		return true;
-	/* A prompt that was private as a whole still begins a turn. */
-	return str_trim(e->text).n > 0 || (e->kind == EVENT_PROMPT && had_text && !e->is_meta);
+	return true;
 }
 
 /* The project of a working folder; without one, that of the session as it is known. */
