@@ -50,6 +50,17 @@ static bool begins_sentence(const char *start, const char *dot, const char *end)
 	return dot - word >= 4 && (word == start || word[-1] == ' ');
 }
 
+/* The full stops of Chinese and Japanese, three bytes each; no blank follows them. */
+static bool is_wide_stop(const char *p, const char *end)
+{
+	static const char *const stops[] = { "。", "！", "？" };
+
+	for (size_t i = 0; end - p >= 3 && i < ARRAY_LEN(stops); i++)
+		if (memcmp(p, stops[i], 3) == 0)
+			return true;
+	return false;
+}
+
 static bool is_stop(const char *start, const char *p, const char *end)
 {
 	if (*p == '.')
@@ -72,6 +83,10 @@ bool sentence_next(struct str *rest, struct str *ret)
 	for (; p < end; p++) {
 		if (*p == '`')
 			in_code = !in_code;
+		if (!in_code && is_wide_stop(p, end)) {
+			p += 3;
+			break;
+		}
 		if (!in_code && is_stop(s.p, p, end)) {
 			while (p < end && strchr(".!?)\"'", *p))
 				p++;
@@ -152,13 +167,33 @@ static bool begins_with(struct str s, const char *start)
 	return true;
 }
 
+/*
+ * U+3000 to U+DFFF: scripts whose letters say as much as two of ours, and that put no blanks
+ * between words.
+ */
+static bool is_wide(char lead)
+{
+	return (unsigned char)lead >= 0xe3 && (unsigned char)lead <= 0xed;
+}
+
 static size_t characters(struct str s)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < s.n; i++)
-		n += ((unsigned char)s.p[i] & 0xc0) != 0x80 && s.p[i] != '`';
+		n += (((unsigned char)s.p[i] & 0xc0) != 0x80 && s.p[i] != '`') + is_wide(s.p[i]);
 	return n;
+}
+
+#define WIDE_WORD 2 /* letters of a word in such a script, about */
+
+static unsigned wide_words(struct str word)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < word.n; i++)
+		n += is_wide(word.p[i]);
+	return n / WIDE_WORD;
 }
 
 static const char *const status_words[] = { "tests pass", "all pass", "tests are passing",
@@ -221,6 +256,7 @@ static void count_words(struct str s, struct sentence *ret)
 			}
 			ret->names += word_is_name(word);
 			ret->words += !word_is_name(word) && !word_is_pointer(word);
+			ret->words += wide_words(word);
 		}
 		if (!tick)
 			break;
@@ -344,12 +380,22 @@ static struct str drop_dangling(struct str s)
 	return s;
 }
 
+/* Signs of three bytes that no title ends in. */
+static bool is_wide_closer(const char *p)
+{
+	static const char *const signs[] = { "—", "–", "。", "！", "：", "，", "、" };
+
+	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
+		if (memcmp(p, signs[i], 3) == 0)
+			return true;
+	return false;
+}
+
 static struct str trim_end(struct str s)
 {
 	for (;;) {
 		s = str_trim(s);
-		if (s.n >= 3 &&
-			(memcmp(s.p + s.n - 3, "—", 3) == 0 || memcmp(s.p + s.n - 3, "–", 3) == 0))
+		if (s.n >= 3 && is_wide_closer(s.p + s.n - 3))
 			s.n -= 3;
 		else if (s.n && strchr(".:;,-!", s.p[s.n - 1]))
 			s.n--;
