@@ -92,7 +92,7 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"WHERE project = ?1 ON CONFLICT (project, topic) DO NOTHING",
 		"UPDATE candidate SET project = ?2 WHERE project = ?1",
 		"UPDATE fact SET project = ?2 WHERE project = ?1",
-		"DELETE FROM fact_due WHERE project = ?1",
+		"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
 		"UPDATE event SET project = ?2 WHERE project = ?1",
 		"UPDATE pause SET project = ?2 WHERE project = ?1",
 		"UPDATE project_merge SET project = ?2 WHERE project = ?1",
