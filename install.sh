@@ -87,6 +87,5 @@ fi
 
 if [ -n "$import" ]; then
 	step "Taking in the sessions on disk"
-	"$remanence" import --first-result || true
+	"$remanence" welcome || echo "The history could not be taken in; 'remanence doctor' says why, 'remanence import' tries again."
 fi
-"$remanence" welcome 2>/dev/null || true

@@ -27,6 +27,7 @@ static const struct {
 	{ "status", local_status },
 	{ "stop", local_stop },
 	{ "uninstall", local_uninstall },
+	{ "welcome", local_welcome },
 };
 
 local_fn *local_find(const char *name)

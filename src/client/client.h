@@ -29,6 +29,7 @@ struct client {
 	struct buf params;        /* checked, one JSON object */
 	json *given;              /* the same, parsed */
 	const char *session;      /* the agent's session that this client runs in, or NULL (MCP) */
+	const char *agent;        /* the agent that speaks through this client; NULL: a person */
 	bool said_settings, handed_over;
 	struct arena scratch; /* of one call to the daemon */
 	int status;           /* exit status of a local command that succeeded in part */
@@ -74,7 +75,7 @@ bool client_confirm(const char *question);
 typedef int local_fn(struct client *c, struct err *err); /* 0 or -1; prints its own result */
 local_fn *local_find(const char *name);
 local_fn local_completion, local_context, local_doctor, local_install, local_mcp, local_start,
-	local_status, local_stop, local_uninstall;
+	local_status, local_stop, local_uninstall, local_welcome;
 
 /* Help. */
 void help_overview(struct term *t);

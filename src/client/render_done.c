@@ -85,6 +85,8 @@ void render_import(struct client *c, const json *r)
 		term_printf(&c->term, DIM, "%s in %s", term_bytes(a, bytes), term_span(a, took));
 		term_newline(&c->term);
 	}
+	if (json_int(r, "files_left", 0))
+		SAY(c, "%s more are read in the background.", render_plural(c, json_int(r, "files_left", 0), "file", "files"));
 	for (size_t i = 0; i < json_len(skipped) && !c->is_quiet; i++) {
 		const json *s = json_at(skipped, i);
 		term_put(&c->term, WARN, "skipped ");

@@ -4,8 +4,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/import.h"
@@ -34,6 +36,9 @@ struct catchup {
 	pthread_cond_t wake;
 	struct due *due;
 	size_t n, cap;
+	char **rest; /* the last one is next */
+	size_t nrest;
+	char *rest_mark;
 	bool is_busy, is_started;
 	_Atomic bool stop;
 };
@@ -64,6 +69,23 @@ void catchup_add(struct catchup *c, const char *path, const struct agent *agent)
 	pthread_mutex_lock(&c->mutex);
 	due_add(c, path, agent, now, 0);
 	due_add(c, path, agent, now + CATCHUP_LATE_MS * 1000ull, 0);
+	pthread_cond_signal(&c->wake);
+	pthread_mutex_unlock(&c->mutex);
+}
+
+void catchup_rest(struct catchup *c, const char *const *paths, size_t n)
+{
+	if (!n)
+		return;
+	struct err err = { 0 };
+	if (file_write(c->rest_mark, "", 0, 0600, &err))
+		log_warn("%s", err.text);
+	pthread_mutex_lock(&c->mutex);
+	c->rest = mem_resize(c->rest, (c->nrest + n) * sizeof(*c->rest));
+	memmove(c->rest + n, c->rest, c->nrest * sizeof(*c->rest));
+	for (size_t i = 0; i < n; i++)
+		c->rest[i] = mem_strdup(paths[n - 1 - i]);
+	c->nrest += n;
 	pthread_cond_signal(&c->wake);
 	pthread_mutex_unlock(&c->mutex);
 }
@@ -125,14 +147,19 @@ static void reconcile_agent(struct catchup *c, struct store *s, const struct age
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct walk w = { .arena = &a, .ending = ".jsonl" };
-	if (!is_of_this_store(s, agent->id))
+	int64_t since = file_exists(c->rest_mark) ? 0 : c->setup.since;
+	if (since && !is_of_this_store(s, agent->id))
 		return;
 	import_own_folders(&w, c->user_home, agent->id);
 	walk_done(&w);
 	walk_sort(&w);
 	for (size_t i = 0; i < w.n && !atomic_load(&c->stop); i++) {
-		if (!has_grown(s, &w.files[i], c->setup.since))
+		if (!has_grown(s, &w.files[i], since))
 			continue;
+		if (!since) {
+			catchup_rest(c, &w.files[i].path, 1);
+			continue;
+		}
 		pthread_mutex_lock(&c->mutex);
 		due_add(c, w.files[i].path, agent, clock_mono_us(), 0);
 		pthread_mutex_unlock(&c->mutex);
@@ -178,6 +205,27 @@ static void read_next(struct catchup *c)
 	free(d.path);
 }
 
+/* One of a history; the mark goes with the last. */
+static void read_rest(struct catchup *c)
+{
+	struct due d = { .path = c->rest[--c->nrest] };
+	c->is_busy = true;
+	pthread_mutex_unlock(&c->mutex);
+	bool comes_again = read_one(c, &d);
+	pthread_mutex_lock(&c->mutex);
+	c->is_busy = false;
+	if (comes_again)
+		due_add(c, d.path, NULL, clock_mono_us() + CATCHUP_AGAIN_MS * 1000ull, 1);
+	free(d.path);
+	if (!c->nrest && !atomic_load(&c->stop))
+		unlink(c->rest_mark);
+}
+
+static bool is_due(const struct catchup *c)
+{
+	return c->n && c->due[first_due(c)].at_us <= clock_mono_us();
+}
+
 static void *catchup_main(void *arg)
 {
 	struct catchup *c = arg;
@@ -185,12 +233,14 @@ static void *catchup_main(void *arg)
 	pthread_mutex_lock(&c->mutex);
 	c->is_started = true;
 	while (!atomic_load(&c->stop)) {
-		if (!c->n)
-			pthread_cond_wait(&c->wake, &c->mutex);
-		else if (c->due[first_due(c)].at_us > clock_mono_us())
+		if (is_due(c))
+			read_next(c);
+		else if (c->nrest)
+			read_rest(c);
+		else if (c->n)
 			wait_until(c, c->due[first_due(c)].at_us);
 		else
-			read_next(c);
+			pthread_cond_wait(&c->wake, &c->mutex);
 	}
 	pthread_mutex_unlock(&c->mutex);
 	return NULL;
@@ -201,6 +251,7 @@ struct catchup *catchup_new(const struct catchup_setup *setup)
 	struct catchup *c = mem_alloc(sizeof(*c));
 	c->setup = *setup;
 	c->user_home = setup->user_home ? mem_strdup(setup->user_home) : NULL;
+	c->rest_mark = mem_strdup(setup->rest_mark);
 	pthread_mutex_init(&c->mutex, NULL);
 	pthread_cond_init(&c->wake, NULL);
 	if (pthread_create(&c->thread, NULL, catchup_main, c))
@@ -220,6 +271,10 @@ void catchup_free(struct catchup *c)
 	for (size_t i = 0; i < c->n; i++)
 		free(c->due[i].path);
 	free(c->due);
+	for (size_t i = 0; i < c->nrest; i++)
+		free(c->rest[i]);
+	free(c->rest);
+	free(c->rest_mark);
 	free(c->user_home);
 	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->mutex);
@@ -229,7 +284,7 @@ void catchup_free(struct catchup *c)
 size_t catchup_waiting(struct catchup *c)
 {
 	pthread_mutex_lock(&c->mutex);
-	size_t n = c->n + (c->is_busy ? 1 : 0);
+	size_t n = c->n + c->nrest + (c->is_busy ? 1 : 0);
 	pthread_mutex_unlock(&c->mutex);
 	return n;
 }
@@ -237,7 +292,7 @@ size_t catchup_waiting(struct catchup *c)
 bool catchup_is_idle(struct catchup *c)
 {
 	pthread_mutex_lock(&c->mutex);
-	bool is_idle = c->is_started && !c->is_busy && !c->n;
+	bool is_idle = c->is_started && !c->is_busy && !c->n && !c->nrest;
 	pthread_mutex_unlock(&c->mutex);
 	return is_idle;
 }

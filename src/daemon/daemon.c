@@ -156,6 +156,7 @@ static void open_workers(struct daemon *d, int64_t born)
 		.observer = d->observer,
 		.user_home = d->paths.user_home,
 		.since = born,
+		.rest_mark = path_join(&d->arena, d->paths.run, "history-rest"),
 	};
 	d->catchup = catchup_new(&setup);
 	d->injections = injections_new(d->writer);

@@ -238,6 +238,21 @@ static int find_files(struct importing *im, struct walk *w, struct err *err)
 	return 0;
 }
 
+/* An import of limited patience leaves what it did not begin to the background. */
+static bool is_out_of_patience(const struct importing *im)
+{
+	return im->q->patience_ms && clock_mono_us() - im->started_us > (uint64_t)im->q->patience_ms * 1000;
+}
+
+static void leave_to_background(struct importing *im, const struct walk *w, size_t from)
+{
+	const char **paths = ARENA_ARRAY(im->call->arena, const char *, w->n - from);
+	for (size_t i = from; i < w->n; i++)
+		paths[i - from] = w->files[i].path;
+	catchup_rest(im->room->catchup, paths, w->n - from);
+	im->ret->files_left = (int64_t)(w->n - from);
+}
+
 static int read_files(struct importing *im, const struct walk *w, struct err *err)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -246,8 +261,13 @@ static int read_files(struct importing *im, const struct walk *w, struct err *er
 	}
 	tell(im, true);
 	int result = 0;
-	for (size_t i = 0; i < w->n && !result; i++)
+	for (size_t i = 0; i < w->n && !result; i++) {
+		if (is_out_of_patience(im)) {
+			leave_to_background(im, w, i);
+			break;
+		}
 		result = import_file(im, &w->files[i], err);
+	}
 	struct err late = { 0 };
 	if (finish_all(im, result ? &late : err))
 		result = -1;

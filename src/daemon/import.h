@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
+#include "daemon/catchup.h"
 #include "daemon/follow.h"
 #include "daemon/observer.h"
 #include "daemon/transcript.h"
@@ -24,6 +25,7 @@ struct import_room {
 	struct writer *writer;
 	struct observer *observer;
 	struct follow *follow;
+	struct catchup *catchup; /* reads what an impatient import left */
 	const char *user_home;
 	const _Atomic bool *stop;
 };

@@ -53,6 +53,7 @@ static int service_import(void *daemon, struct op_call *call, const struct impor
 		.writer = d->writer,
 		.observer = d->observer,
 		.follow = d->follow,
+		.catchup = d->catchup,
 		.user_home = d->paths.user_home,
 		.stop = &d->is_leaving,
 	};

@@ -24,6 +24,7 @@ static void result_write(struct op_call *call, struct jw *out, const struct impo
 	jw_int(out, "new_events", r->new_events);
 	jw_int(out, "memories", r->memories);
 	jw_int(out, "bytes", (int64_t)r->bytes);
+	jw_int(out, "files_left", r->files_left);
 	jw_bool(out, "dry_run", q->is_dry);
 	jw_object(out, "agents");
 	for (int i = 1; i < AGENT_COUNT; i++)
@@ -51,6 +52,9 @@ int op_import(struct op_call *call, struct jw *out, struct err *err)
 	q.paths = paths_read(call, &q.n);
 	if (param_time(call, "since", false, &q.since, err) || param_name(call, "agent", agent_names, AGENT_COUNT, err, &agent))
 		return -1;
+	const char *patience = param_text(call, "patience", NULL);
+	if (patience && !clock_parse_span(patience, &q.patience_ms))
+		return err_set(err, ERR_USAGE, "'%s' is no span of time for patience: say 50s or 2m", patience);
 	q.agent = agent > 0 ? (enum agent_id)agent : AGENT_NONE;
 	if (!v || !v->import)
 		return err_set(err, ERR_INTERNAL, "this door cannot import");

@@ -45,12 +45,14 @@ struct services {
 struct import_request {
 	const char *const *paths; size_t n;
 	enum agent_id agent; int64_t since; bool is_dry;
+	int64_t patience_ms; /* 0: none; after it what was not begun is left to the background */
 };
 struct import_skip { const char *path; const char *reason; };
 struct import_result {
 	int64_t files, sessions, events, new_events, memories; uint64_t bytes;
 	struct import_skip *skipped; size_t nskipped;
 	/* per agent: */ int64_t agent_sessions[AGENT_COUNT];
+	int64_t files_left;          /* to the background */
 };
 
 struct op_call {

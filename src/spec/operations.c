@@ -143,6 +143,19 @@ static const struct param pin_params[] = {
 	END,
 };
 
+static const struct param review_params[] = {
+	{ "ref", PARAM_REF, PARAM_POSITIONAL, NULL, 0, 0, NULL,
+		"the memory to decide on (none: show what waits)" },
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, NULL, 0, 0, "approve|reject|edit",
+		"what to do with it" },
+	{ "text", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "edit: the new text" },
+	{ "rejected", PARAM_BOOL, 0, NULL, 0, 0, NULL, "show what was rejected instead" },
+	PROJECT,
+	LIMIT("50"),
+	OFFSET,
+	END,
+};
+
 static const struct param forget_params[] = {
 	{ "refs", PARAM_REF, POSITIONAL_LIST, NULL, 0, 0, NULL, "memories, events or sessions" },
 	{ "session", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
@@ -193,6 +206,8 @@ static const struct param import_params[] = {
 	{ "agent", PARAM_CHOICE, 0, NULL, 0, 0, AGENTS, "only of this agent" },
 	{ "since", PARAM_TIME, 0, NULL, 0, 0, NULL, "only files changed since" },
 	{ "dry_run", PARAM_BOOL, 0, NULL, 0, 0, NULL, "say what would be read" },
+	{ "patience", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
+		"after this time go on in the background, such as 50s" },
 	END,
 };
 
@@ -335,6 +350,14 @@ const struct op_spec op_specs[] = {
 		NULL, edit_params, KEEPING },
 	{ "pin", NULL, OP_WRITES, "Always keep a memory and rank it high",
 		"  remanence pin 12\n  remanence pin 12 --off", NULL, pin_params, KEEPING },
+	{ "review", NULL, OP_WRITES, "Decide what waits for a person: approve, reject, edit",
+		"On a terminal it asks for one key each. Agents are only given what is approved or "
+		"confident; what is rejected does not come again.\n"
+		"  remanence review\n"
+		"  remanence review 12 approve\n"
+		"  remanence review 12 edit 'use tabs in Makefiles only'\n"
+		"  remanence review --rejected",
+		NULL, review_params, KEEPING },
 	{ "forget", NULL, OP_WRITES | OP_SLOW | OP_MCP,
 		"Erase for good: text, events, index, free pages",
 		"Asks before more than one thing goes; where it cannot ask it needs --yes.\n"
@@ -373,6 +396,8 @@ const struct op_spec op_specs[] = {
 		"  remanence config\n  remanence config get hook.ask_ms\n  remanence config set "
 		"capture.exclude /srv/secret,/tmp",
 		NULL, config_params, SETUP },
+	{ "welcome", NULL, OP_LOCAL | OP_HIDDEN | OP_SLOW, "Take in the history and show a first result", NULL, NULL,
+		no_params, SETUP },
 	{ "completion", NULL, OP_LOCAL, "Print a completion script",
 		"  remanence completion bash > "
 		"~/.local/share/bash-completion/completions/remanence",
