@@ -20,6 +20,7 @@
 #define HTTP_NOT_FOUND 404
 #define HTTP_UNAVAILABLE 503
 #define ENCODED_CWD_MAX (3 * 4096)
+#define CALL_HEADERS_MAX 4
 
 /* What a streamed reply's lines are sorted into. */
 struct lines {
@@ -54,7 +55,7 @@ static void pause_ms(int ms)
 
 static const char *const *call_headers(struct client *c)
 {
-	const char **list = ARENA_ARRAY(&c->scratch, const char *, 4);
+	const char **list = ARENA_ARRAY(&c->scratch, const char *, CALL_HEADERS_MAX + 1);
 	char *cwd = arena_alloc(&c->scratch, ENCODED_CWD_MAX), hash[SETTINGS_HASH_MAX];
 	size_t n = 0;
 
@@ -64,6 +65,8 @@ static const char *const *call_headers(struct client *c)
 		&c->scratch, "X-Remanence-Settings: %s", settings_environment_hash(hash));
 	if (c->session)
 		list[n++] = arena_printf(&c->scratch, "X-Remanence-Session: %s", c->session);
+	if (c->agent)
+		list[n++] = arena_printf(&c->scratch, "X-Remanence-Agent: %s", c->agent);
 	return list;
 }
 

@@ -23,6 +23,7 @@ static const struct {
 	{ "doctor", local_doctor },
 	{ "install", local_install },
 	{ "mcp", local_mcp },
+	{ "review", local_review },
 	{ "start", local_start },
 	{ "status", local_status },
 	{ "stop", local_stop },

@@ -18,6 +18,8 @@
 #include "build_id.h"
 
 #define READ_SIZE (64u << 10)
+#define AGENT_NAME_MAX 64
+#define UNNAMED_AGENT "mcp"
 
 enum rpc_code {
 	RPC_PARSE = -32700,
@@ -90,9 +92,30 @@ static const char *version_for(const char *asked)
 	return versions[0];
 }
 
+/*
+ * Whoever calls over MCP is an agent, whatever it calls itself: its name goes into a header, so
+ * that only what a header may hold is kept of it.
+ */
+static const char *agent_name(struct client *c, const char *given)
+{
+	char name[AGENT_NAME_MAX + 1];
+	size_t n = 0;
+
+	for (const char *p = given ? given : ""; *p && n < AGENT_NAME_MAX; p++) {
+		bool is_plain = (*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') ||
+				(*p >= '0' && *p <= '9') || *p == '.' || *p == '_';
+		if (is_plain || n)
+			name[n++] = is_plain ? *p : '-';
+	}
+	name[n] = '\0';
+	return n ? arena_str(&c->arena, name) : UNNAMED_AGENT;
+}
+
 static void do_initialize(struct server *s, const json *id, const json *params)
 {
 	struct jw w = reply_begin(s, id);
+
+	s->c->agent = agent_name(s->c, json_str(json_get(params, "clientInfo"), "name"));
 
 	jw_object(&w, "result");
 	jw_str(&w, "protocolVersion", version_for(json_str(params, "protocolVersion")));
@@ -280,6 +303,7 @@ int local_mcp(struct client *c, struct err *err)
 
 	signal(SIGPIPE, SIG_IGN);
 	c->is_quiet = true;
+	c->agent = UNNAMED_AGENT;
 	if (project && *project == '/')
 		c->cwd = arena_str(&c->arena, project);
 	while (!s.is_ended) {

@@ -15,6 +15,7 @@ render_fn render_stats, render_status, render_doctor;                    /* rend
 render_fn render_import, render_remember, render_edit, render_pin, render_forget, render_pause,
 	render_resume, render_config, render_backup, render_restore, render_reindex, render_export,
 	render_stop; /* render_done.c */
+render_fn render_review;                                                 /* render_review.c */
 void render_progress(
 	struct client *c, const char *line, size_t len); /* render_done.c: on standard error */
 void render_progress_end(void);
@@ -36,5 +37,7 @@ const char *render_plural(struct client *c, int64_t n, const char *one, const ch
 void render_footer(struct client *c, const char *text);
 /* "a, b and 3 more" of an array of strings or of objects with `key`. */
 char *render_join(struct client *c, const json *array, const char *key, size_t max);
+/* One memory that waits for a person, as a card; `progress` is "3 of 17" or NULL. */
+void render_review_card(struct client *c, const json *item, const char *progress);
 
 #endif

@@ -103,6 +103,7 @@ static int run(struct daemon *d, const struct api_request *q, struct reader *rea
 		.analyser = reader->analyser,
 		.params = params,
 		.cwd = q->cwd,
+		.is_agent = q->is_agent,
 		.started_us = q->started_us,
 		.progress = q->progress ? door_progress : NULL,
 		.door = &door,

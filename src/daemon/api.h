@@ -19,6 +19,7 @@ struct api_request {
 	const char *body; /* JSON object, or "" for none */
 	size_t body_len;
 	const char *cwd;  /* NULL: unknown */
+	bool is_agent;    /* an agent calls, not a person */
 	uint64_t started_us;
 	int (*progress)(void *door, const char *json_line); /* NULL: the door cannot */
 	void *door;

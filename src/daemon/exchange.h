@@ -33,6 +33,7 @@ struct exchange {
 	bool is_too_large;
 	uint64_t started_us;
 	char *cwd;                   /* decoded, or NULL */
+	bool is_agent;               /* the caller named itself as one */
 	int status;
 	struct buf reply;
 	struct injection_note *note; /* to be recorded when the reply was written whole */

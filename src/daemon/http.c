@@ -101,7 +101,7 @@ static const char *header(struct exchange *x, const char *name)
 	return MHD_lookup_connection_value(x->connection, MHD_HEADER_KIND, name);
 }
 
-static void read_cwd(struct exchange *x)
+static void read_caller(struct exchange *x)
 {
 	const char *encoded = header(x, "X-Remanence-Cwd");
 	char *cwd = encoded ? mem_alloc(CWD_MAX) : NULL;
@@ -110,6 +110,7 @@ static void read_cwd(struct exchange *x)
 		cwd = NULL;
 	}
 	x->cwd = cwd;
+	x->is_agent = header(x, "X-Remanence-Agent") != NULL;
 }
 
 /* --- Calls that last. --- */
@@ -135,6 +136,7 @@ static void call_run(struct exchange *x, struct buf *reply, int *ret_status)
 		.body = buf_cstr(&x->body),
 		.body_len = x->body.len,
 		.cwd = x->cwd,
+		.is_agent = x->is_agent,
 		.started_us = x->started_us,
 		.progress = x->has_call ? call_progress : NULL,
 		.door = x,
@@ -266,7 +268,7 @@ static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *c, 
 	x->started_us = clock_mono_us();
 	find_route(x, method);
 	x->body.max = x->route ? x->route->body_max : 0;
-	read_cwd(x);
+	read_caller(x);
 	pthread_mutex_lock(&h->mutex);
 	h->open++;
 	pthread_mutex_unlock(&h->mutex);

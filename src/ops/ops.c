@@ -25,6 +25,7 @@ const struct op ops[] = {
 	{ "reindex", op_reindex },
 	{ "remember", op_remember },
 	{ "restore", op_restore },
+	{ "review", op_review },
 	{ "resume", op_resume },
 	{ "search", op_search },
 	{ "sessions", op_sessions },

@@ -1,0 +1,220 @@
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+#include "ops/all.h"
+#include "ops/hits.h"
+#include "ops/param.h"
+#include "ops/write.h"
+#include "store/query_review.h"
+#include "text/snippet.h"
+
+/*
+ * review: what waits for a person, and the person's word on it. Approved is active and trusted as the person's own; rejected stays
+ * in the store as what must not come again, so that the rules and another import find it decided. An agent may look, not decide.
+ */
+
+#define REVIEW_LIMIT 50
+#define TITLE_COLUMNS 90
+
+/* --- What waits. --- */
+
+/* Why the memory waits; what a person should look at first. */
+static const char *reason_of(struct op_call *call, const struct memory *m)
+{
+	double threshold = settings_real(call->settings, SET_REVIEW_THRESHOLD);
+	if (m->status == MEMORY_REJECTED)
+		return "rejected";
+	if (m->trust <= TRUST_TOOL)
+		return "rests only on tool output or outside content";
+	if (m->confidence < threshold)
+		return arena_printf(call->arena, "confidence %.2f is below review.threshold %.2f", m->confidence, threshold);
+	return "waits for a person's word";
+}
+
+static void evidence_write(struct op_call *call, struct jw *w, const struct memory *m)
+{
+	jw_array(w, "evidence");
+	for (size_t i = 0; i < m->nevidence; i++) {
+		jw_object(w, NULL);
+		jw_str(w, "ref", m->evidence[i].event ? ref_text(call->arena, REF_EVENT, m->evidence[i].event) : NULL);
+		jw_str(w, "role", m->evidence[i].role);
+		jw_str(w, "excerpt", m->evidence[i].excerpt);
+		jw_end(w, '}');
+	}
+	jw_end(w, ']');
+}
+
+static void item_write(struct lookup *l, struct jw *w, const struct memory *m)
+{
+	struct arena *a = l->call->arena;
+	const struct session *s = lookup_session(l, m->session);
+	jw_object(w, NULL);
+	jw_str(w, "ref", ref_text(a, REF_MEMORY, m->id));
+	jw_str(w, "kind", memory_kind_names[m->kind]);
+	jw_str(w, "category", m->type ? memory_type_names[m->type] : NULL);
+	jw_str(w, "title", memory_title(a, m));
+	jw_str(w, "text", memory_text(a, m));
+	jw_str(w, "status", memory_status_names[m->status]);
+	jw_str(w, "reason", reason_of(l->call, m));
+	jw_real(w, "confidence", m->confidence, 2);
+	jw_str(w, "trust", trust_names[m->trust]);
+	jw_str(w, "origin", memory_origin_names[m->origin]);
+	jw_str(w, "rule", m->rule);
+	jw_str(w, "project", lookup_project(l, m->project));
+	jw_str(w, "session", s ? ref_text(a, REF_SESSION, s->id) : NULL);
+	jw_int(w, "at", m->at);
+	jw_array(w, "files");
+	for (size_t i = 0; i < m->nfiles && i < HIT_FILES_MAX; i++)
+		jw_str(w, NULL, m->files[i].path);
+	jw_end(w, ']');
+	evidence_write(l->call, w, m);
+	jw_end(w, '}');
+}
+
+static int list_write(struct op_call *call, struct jw *out, struct err *err)
+{
+	struct lookup l = { .call = call };
+	struct review_query q = { .status = param_bool(call, "rejected") ? MEMORY_REJECTED : MEMORY_PENDING,
+		.skip = param_size(call, "offset", 0),
+		.max = param_size(call, "limit", REVIEW_LIMIT) };
+	int64_t *ids, total;
+	size_t n;
+	if (call_project(call, &q.project, err) || query_review(call->store, call->arena, &q, &ids, &n, &total, err))
+		return -1;
+	jw_object(out, NULL);
+	jw_array(out, "review");
+	for (size_t i = 0; i < n; i++) {
+		struct memory m;
+		if (store_memory_get(call->store, call->arena, ids[i], &m, err))
+			return -1;
+		item_write(&l, out, &m);
+	}
+	jw_end(out, ']');
+	jw_int(out, "total", total);
+	jw_end(out, '}');
+	return 0;
+}
+
+/* --- The person's word. --- */
+
+struct word {
+	struct op_call *call;
+	const struct verdict *verdict;
+	int64_t id;
+	const char *text; /* edit: cleaned */
+	uint64_t redactions;
+	struct memory after;
+};
+
+static void approve(struct word *w, struct memory *m)
+{
+	m->status = MEMORY_ACTIVE;
+	m->trust = TRUST_PERSON;
+	m->confidence = 1;
+}
+
+static void reject(struct word *w, struct memory *m)
+{
+	m->status = MEMORY_REJECTED;
+	m->is_pinned = false;
+}
+
+/* Rules and models leave alone what a person worded. */
+static void edit(struct word *w, struct memory *m)
+{
+	approve(w, m);
+	m->origin = ORIGIN_PERSON;
+	m->body = w->text;
+	m->title = text_one_line(w->call->arena, str_of(w->text), TITLE_COLUMNS);
+}
+
+static const struct verdict {
+	const char *name, *done;
+	bool needs_text;
+	void (*apply)(struct word *w, struct memory *m);
+} verdicts[] = {
+	{ "approve", "approved", false, approve },
+	{ "reject", "rejected", false, reject },
+	{ "edit", "edited", true, edit },
+};
+
+static int word_write(struct store *s, void *ctx, struct err *err)
+{
+	struct word *w = ctx;
+	struct memory m;
+	if (store_memory_get(s, w->call->arena, w->id, &m, err))
+		return -1;
+	if (m.status == MEMORY_SUPERSEDED) {
+		err_set(err, ERR_USAGE, "memory %lld was superseded and waits for nobody", (long long)m.id);
+		return err_hint(err, "`remanence get %lld` shows by what", (long long)m.id);
+	}
+	w->verdict->apply(w, &m);
+	w->after = m;
+	return store_memory_put(s, &w->after, err);
+}
+
+static int verdict_find(struct word *w, const char *action, struct err *err)
+{
+	for (size_t i = 0; action && i < ARRAY_LEN(verdicts); i++)
+		if (str_ieq(verdicts[i].name, action))
+			w->verdict = &verdicts[i];
+	if (w->verdict)
+		return 0;
+	if (action)
+		err_set(err, ERR_USAGE, "review cannot '%.40s' a memory", action);
+	else
+		err_set(err, ERR_USAGE, "review needs to know what to do with memory %lld", (long long)w->id);
+	return err_hint(err, "remanence review %lld approve|reject|edit TEXT", (long long)w->id);
+}
+
+static int word_read(struct word *w, const char *text, struct err *err)
+{
+	struct ref ref;
+	if (ref_parse(text, &ref, err))
+		return -1;
+	if (ref.kind != REF_MEMORY)
+		return err_set(err, ERR_USAGE, "only memories are reviewed, '%s' is none", text);
+	w->id = ref.id;
+	if (verdict_find(w, param_text(w->call, "action", NULL), err))
+		return -1;
+	const char *given = param_joined(w->call, "text", NULL);
+	if (!w->verdict->needs_text)
+		return given ? err_set(err, ERR_USAGE, "review %s takes no text: '%.60s'", w->verdict->name, given) : 0;
+	if (given && text_for_write(w->call, given, &w->text, &w->redactions, err))
+		return -1;
+	if (w->text && *w->text)
+		return 0;
+	if (given)
+		err_set(err, ERR_USAGE, "nothing was changed: the text is empty or private");
+	else
+		err_set(err, ERR_USAGE, "review edit needs the new text");
+	return err_hint(err, "remanence review %lld edit 'use tabs in Makefiles only'", (long long)w->id);
+}
+
+static int word_say(struct op_call *call, const char *ref, struct jw *out, struct err *err)
+{
+	struct word w = { .call = call };
+	if (word_read(&w, ref, err))
+		return -1;
+	if (call->is_agent) {
+		err_set(err, ERR_USAGE, "only a person reviews memories; an agent may look at what waits");
+		return err_hint(err, "ask the user to run `remanence review`");
+	}
+	if (call_write(call, word_write, &w, err))
+		return -1;
+	jw_object(out, NULL);
+	jw_str(out, "ref", ref_text(call->arena, REF_MEMORY, w.id));
+	jw_str(out, "action", w.verdict->done);
+	jw_str(out, "status", memory_status_names[w.after.status]);
+	jw_str(out, "title", memory_title(call->arena, &w.after));
+	jw_int(out, "redacted", (int64_t)w.redactions);
+	jw_end(out, '}');
+	return 0;
+}
+
+int op_review(struct op_call *call, struct jw *out, struct err *err)
+{
+	const char *ref = param_text(call, "ref", "refs");
+	return ref ? word_say(call, ref, out, err) : list_write(call, out, err);
+}

@@ -1,0 +1,18 @@
+#ifndef STORE_QUERY_REVIEW_H
+#define STORE_QUERY_REVIEW_H
+
+#include "store/store.h"
+
+/*
+ * Memories of one status other than active, of a project and of no project (0: of all), newest
+ * first. *ret_total counts them without `skip` and `max`. Read only.
+ */
+struct review_query {
+	int64_t project;
+	enum memory_status status;
+	size_t skip, max;
+};
+int query_review(struct store *s, struct arena *a, const struct review_query *q, int64_t **ret,
+	size_t *ret_n, int64_t *ret_total, struct err *err);
+
+#endif
