@@ -70,7 +70,8 @@ static struct doc doc_of(const struct index_row *r)
 			.origin = (uint8_t)r->origin,
 			.agent = (uint8_t)r->agent,
 			.confidence = byte_of(r->confidence),
-			.flags = (uint8_t)((r->is_pinned ? DOC_PINNED : 0) | (r->is_meta ? DOC_META : 0)),
+			.flags = (uint8_t)((r->is_pinned ? DOC_PINNED : 0) | (r->is_meta ? DOC_META : 0) |
+				(r->is_suspect ? DOC_SUSPECT : 0)),
 			.branch = find_branch_hash(r->branch),
 		},
 		.title = str_of(r->title),

@@ -18,6 +18,7 @@
  */
 
 #define ALLOCATOR_ARENAS 2 /* glibc's default of eight per processor costs memory and wins nothing here */
+#define ALLOCATOR_MAPPED (256 << 10)
 
 struct options {
 	bool is_foreground, is_help, is_version;
@@ -149,6 +150,9 @@ int main(int argc, char **argv)
 	environment_clean();
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, ALLOCATOR_ARENAS);
+	/* Set, it does not grow: large buffers always go back to the system at once. */
+	mallopt(M_MMAP_THRESHOLD, ALLOCATOR_MAPPED);
+	mallopt(M_TRIM_THRESHOLD, ALLOCATOR_MAPPED);
 #endif
 	return run(&o);
 }
