@@ -39,6 +39,7 @@ static const struct {
 	{ 15, offsetof(struct memory, model) },
 	{ 16, offsetof(struct memory, branch) },
 	{ 17, offsetof(struct memory, commit) },
+	{ 18, offsetof(struct memory, tally) },
 };
 
 static const char **field_of(struct memory *m, size_t i)
