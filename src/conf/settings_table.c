@@ -39,6 +39,9 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 		NULL, "size of the store above which the oldest events go; 0: no limit", false },
 	[SET_REVIEW_THRESHOLD] = { "review.threshold", SETTING_REAL, "0.4", 0, 1, NULL,
 		"confidence below which a memory waits for a person", false },
+	[SET_RULES_OFF] = { "rules.off", SETTING_LIST, "", 0, LIST_LONGEST, NULL,
+		"rules for facts that are switched off: preference, correction, decision, dead_end, todo, convention, "
+		"architecture, error_fix, tool_pattern", false },
 	[SET_STORE] = { "store", SETTING_TEXT, "", 0, TEXT_LONGEST, NULL,
 		"where memories are kept: sqlite:PATH; empty: in the data folder", false },
 };

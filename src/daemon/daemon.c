@@ -19,8 +19,9 @@
 #include "observe/intake.h"
 
 /*
- * The order of leaving matters: the socket goes first, so that hooks that come later start a new daemon; then the spool is swept
- * once more for those who had knocked already; the lock goes last, and the new daemon, which waits for it, begins.
+ * The order of leaving matters: the socket goes first, so that hooks that come later start a new
+ * daemon; then the spool is swept once more for those who had knocked already; the lock goes last,
+ * and the new daemon, which waits for it, begins.
  */
 
 #define BORN_AT "store.born_at" /* counter: when this store was made, Unix ms */
@@ -36,7 +37,9 @@ static struct intake *intake_make(void *ctx)
 static void committed(void *ctx, int64_t seq)
 {
 	struct daemon *d = ctx;
-	/* The first commits come before the follower is there; it asks for the last change itself. */
+	/*
+	 * The first commits come before the follower is there; it asks for the last change itself.
+	 */
 	if (d->follow)
 		follow_notify(d->follow, seq);
 }
@@ -88,8 +91,9 @@ void daemon_leave(struct daemon *d)
 
 bool daemon_is_idle(struct daemon *d)
 {
-	return http_is_idle(d->http) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) && observer_is_idle(d->observer) &&
-		writer_is_idle(d->writer) && follow_is_idle(d->follow);
+	return http_is_idle(d->http) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
+	       observer_is_idle(d->observer) && writer_is_idle(d->writer) &&
+	       follow_is_idle(d->follow);
 }
 
 /* --- Making and ending. --- */
@@ -104,14 +108,16 @@ static char *store_url(struct daemon *d)
 
 static int open_files(struct daemon *d, const char *home, struct err *err)
 {
-	if (paths_init(&d->paths, home, &d->arena, err) || paths_create(&d->paths, err) || lock_check_place(d->paths.home, err))
+	if (paths_init(&d->paths, home, &d->arena, err) || paths_create(&d->paths, err) ||
+		lock_check_place(d->paths.home, err))
 		return -1;
 	/* Not to keep anybody's folder from being unmounted. */
 	if (chdir("/"))
 		return err_set(err, ERR_IO, "cannot enter '/': %s", strerror(errno));
 	if (lock_take(&d->paths, &d->lock, err))
 		return -1;
-	if (log_open(d->is_foreground ? NULL : path_join(&d->arena, d->paths.log, "daemon.log"), err))
+	if (log_open(d->is_foreground ? NULL : path_join(&d->arena, d->paths.log, "daemon.log"),
+		    err))
 		return -1;
 	d->current = current_open(d->paths.settings, err);
 	return d->current ? 0 : -1;
@@ -148,7 +154,7 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 
 static void open_workers(struct daemon *d, int64_t born)
 {
-	d->observer = observer_new(d->readers, d->writer);
+	d->observer = observer_new(d->readers, d->writer, d->current);
 	d->transcripts = transcripts_new(d->writer, d->readers, d->observer);
 	struct catchup_setup setup = {
 		.transcripts = d->transcripts,
@@ -160,7 +166,9 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->catchup = catchup_new(&setup);
 	d->injections = injections_new(d->writer);
-	struct drain_hooks hooks = { .taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d };
+	struct drain_hooks hooks = {
+		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
+	};
 	d->drain = drain_new(&d->paths, d->writer, &hooks);
 }
 
@@ -178,7 +186,10 @@ static int open_door(struct daemon *d, struct err *err)
 	return 0;
 }
 
-/* Why it did not start, for the client to show. Another daemon's success is not overwritten by our coming second. */
+/*
+ * Why it did not start, for the client to show. Another daemon's success is not overwritten by our
+ * coming second.
+ */
 static void reason_write(struct daemon *d, const struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
@@ -202,7 +213,8 @@ int daemon_open(struct daemon *d, const char *home, bool is_foreground, struct e
 		open_workers(d, born);
 		if (!open_door(d, err)) {
 			unlink(d->paths.start_error);
-			log_info("serving '%s', build %s, after %llu ms", d->paths.home, REMANENCE_BUILD_ID,
+			log_info("serving '%s', build %s, after %llu ms", d->paths.home,
+				REMANENCE_BUILD_ID,
 				(unsigned long long)(clock_mono_us() - d->started_us) / 1000);
 			return 0;
 		}

@@ -8,23 +8,26 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "observe/fact_settle.h"
 #include "observe/rules.h"
 
 /*
- * Touches are counted per session (modulo a power of two: a collision only costs another round), after the commit. The count is
- * read before the events are, and compared on the writer thread at the beginning of a transaction, where nothing can come between.
+ * Touches are counted per session (modulo a power of two: a collision only costs another round),
+ * after the commit. The count is read before the events are, and compared on the writer thread at
+ * the beginning of a transaction, where nothing can come between.
  */
 
 #define TOUCH_SLOTS 1024
-#define AGAIN_MS 1000       /* after a failure, or when turns moved while they were read; doubles */
+#define AGAIN_MS 1000 /* after a failure, or when turns moved while they were read; doubles */
 #define AGAIN_MAX_MS 600000
-#define SHELVED_MAX 64      /* turns that could not be observed; they wait for the next start */
+#define SHELVED_MAX 64 /* turns that could not be observed; they wait for the next start */
 #define COMPLAINT_US 60000000
 #define QUIET_US ((OBSERVER_QUIET_MS + 1000) * 1000ull)
 
 struct observer {
 	struct readers *readers;
 	struct writer *writer;
+	struct current *current; /* NULL: settings as they come */
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t wake, settled;
@@ -45,6 +48,8 @@ struct turn_result {
 	uint32_t touches;
 	struct memory *memories;
 	size_t n;
+	struct fact_candidate *candidates;
+	size_t ncandidates;
 	bool is_written;
 	struct err err;
 };
@@ -61,10 +66,12 @@ static _Atomic uint32_t *slot_of(struct observer *o, int64_t session)
 	return &o->touches[(uint64_t)session % TOUCH_SLOTS];
 }
 
-static int turn_read(struct observer *o, struct store *s, struct round *r, struct turn *t, struct err *err)
+static int turn_read(
+	struct observer *o, struct store *s, struct round *r, struct turn *t, struct err *err)
 {
 	struct turn_result *result = &r->turns[r->n];
-	*result = (struct turn_result){ .turn = *t, .touches = atomic_load(slot_of(o, t->session)) };
+	*result =
+		(struct turn_result){ .turn = *t, .touches = atomic_load(slot_of(o, t->session)) };
 	struct session session;
 	struct project project = { 0 };
 	struct event *events = NULL;
@@ -75,11 +82,17 @@ static int turn_read(struct observer *o, struct store *s, struct round *r, struc
 		return -1;
 	if (store_events(s, &r->arena, t->session, t->id, 0, OBSERVER_EVENTS_MAX, &events, &n, err))
 		return -1;
-	struct rules_input in = { .turn = t, .session = &session, .project = &project, .events = events, .n = n };
+	struct rules_input in = {
+		.turn = t, .session = &session, .project = &project, .events = events, .n = n
+	};
+	if (o->current)
+		in.off = settings_list(current_settings(o->current), SET_RULES_OFF);
 	struct rules_output out = { 0 };
 	rules_run(&r->arena, &in, &out);
 	result->memories = out.memories;
 	result->n = out.n;
+	result->candidates = out.candidates;
+	result->ncandidates = out.ncandidates;
 	r->n++;
 	return 0;
 }
@@ -111,7 +124,8 @@ static int round_read(struct observer *o, struct round *r, struct err *err)
 	size_t n = 0;
 	int64_t quiet_before = clock_now() - OBSERVER_QUIET_MS;
 	size_t max = OBSERVER_TURNS + o->nshelved;
-	int result = store_turns_dirty(reader->store, &r->arena, quiet_before, max, &turns, &n, err);
+	int result =
+		store_turns_dirty(reader->store, &r->arena, quiet_before, max, &turns, &n, err);
 	if (!result && n)
 		r->turns = ARENA_ARRAY(&r->arena, struct turn_result, n);
 	for (size_t i = 0; !result && i < n && r->arena.used < round_bytes; i++) {
@@ -128,7 +142,10 @@ static int round_read(struct observer *o, struct round *r, struct err *err)
 static int turn_write(struct desk *desk, struct round *r, struct turn_result *t, struct err *err)
 {
 	bool is_still = t->touches == atomic_load(slot_of(r->observer, t->turn.session));
-	if (is_still && store_turn_memories(desk->store, &t->turn, t->memories, t->n, err))
+	if (is_still &&
+		(store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
+			store_turn_candidates(
+				desk->store, &t->turn, t->candidates, t->ncandidates, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;
@@ -182,7 +199,10 @@ static void complain(struct observer *o, const struct err *err)
 	log_warn("turns could not be observed: %s", err->text);
 }
 
-/* One round. Returns the number of turns written, 0 when none is quiet and dirty, -1 after a failure, MOVED when all had later events. */
+/*
+ * One round. Returns the number of turns written, 0 when none is quiet and dirty, -1 after a
+ * failure, MOVED when all had later events.
+ */
 #define MOVED (-2)
 static int round_run(struct observer *o)
 {
@@ -207,12 +227,44 @@ static int round_run(struct observer *o)
 	return result ? -1 : is_moved ? MOVED : written;
 }
 
+struct settling {
+	struct fact_policy policy;
+	size_t n;
+};
+
+static int settle_write(struct desk *desk, void *ctx, struct err *err)
+{
+	struct settling *s = ctx;
+	return facts_settle(desk->store, &s->policy, &s->n, err);
+}
+
+/*
+ * Once no turn is left: facts whose candidates changed. Returns how many topics there were, -1
+ * after a failure.
+ */
+static int facts_run_due(struct observer *o)
+{
+	struct settling s = { 0 };
+	struct err err = { 0 };
+	if (o->current)
+		s.policy.threshold =
+			settings_real(current_settings(o->current), SET_REVIEW_THRESHOLD);
+	if (writer_run(o->writer, LANE_BACKGROUND, settle_write, &s, &err)) {
+		if (err.code != ERR_BUSY)
+			complain(o, &err);
+		return -1;
+	}
+	return (int)s.n;
+}
+
 static void observe_all(struct observer *o)
 {
 	o->is_busy = true;
 	o->is_poked = false;
 	pthread_mutex_unlock(&o->mutex);
 	int n = round_run(o);
+	if (!n)
+		n = facts_run_due(o);
 	pthread_mutex_lock(&o->mutex);
 	o->is_busy = false;
 	if (n > 0) {
@@ -221,7 +273,8 @@ static void observe_all(struct observer *o)
 		return;
 	}
 	if (n < 0) {
-		o->again_ms = o->again_ms && n != MOVED ? MIN(o->again_ms * 2, AGAIN_MAX_MS) : AGAIN_MS;
+		o->again_ms =
+			o->again_ms && n != MOVED ? MIN(o->again_ms * 2, AGAIN_MAX_MS) : AGAIN_MS;
 		uint64_t again = clock_mono_us() + o->again_ms * 1000ull;
 		if (!o->deadline_us || o->deadline_us > again)
 			o->deadline_us = again;
@@ -273,11 +326,12 @@ static void *observer_main(void *arg)
 	return NULL;
 }
 
-struct observer *observer_new(struct readers *readers, struct writer *writer)
+struct observer *observer_new(struct readers *readers, struct writer *writer, struct current *current)
 {
 	struct observer *o = mem_alloc(sizeof(*o));
 	o->readers = readers;
 	o->writer = writer;
+	o->current = current;
 	o->is_poked = true;
 	pthread_mutex_init(&o->mutex, NULL);
 	pthread_cond_init(&o->wake, NULL);

@@ -27,25 +27,29 @@ static int wish_run(struct desk *desk, void *ctx, struct err *err)
 	return w->fn(desk->store, w->ctx, err);
 }
 
-static int service_write(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+static int service_write(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err),
+	void *ctx, struct err *err)
 {
 	struct daemon *d = daemon;
 	struct wish w = { fn, ctx };
 	if (writer_run(d->writer, LANE_REQUEST, wish_run, &w, err))
 		return -1;
+	/* What was forgotten, moved or edited may have left turns and facts to look at again. */
+	observer_poke(d->observer);
 	follow_wait(d->follow, writer_seq(d->writer));
 	return 0;
 }
 
-static int service_maintain(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err)
+static int service_maintain(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err),
+	void *ctx, struct err *err)
 {
 	struct daemon *d = daemon;
 	struct wish w = { fn, ctx };
 	return writer_run_bare(d->writer, wish_run, &w, err);
 }
 
-static int service_import(void *daemon, struct op_call *call, const struct import_request *q, struct import_result *ret,
-	struct err *err)
+static int service_import(void *daemon, struct op_call *call, const struct import_request *q,
+	struct import_result *ret, struct err *err)
 {
 	struct daemon *d = daemon;
 	struct import_room room = {
@@ -115,12 +119,14 @@ static int swap_files(void *ctx, struct err *err)
 	remove_beside(&a, s->db, "-wal");
 	remove_beside(&a, s->db, "-shm");
 	if (rename(s->db, kept))
-		return err_set(err, ERR_IO, "cannot keep '%s' as '%s': %s", s->db, kept, strerror(errno));
+		return err_set(
+			err, ERR_IO, "cannot keep '%s' as '%s': %s", s->db, kept, strerror(errno));
 	if (!rename(s->path, s->db)) {
 		chmod(s->db, 0600);
 		return 0;
 	}
-	err_set(err, ERR_IO, "cannot put '%s' in the place of '%s': %s", s->path, s->db, strerror(errno));
+	err_set(err, ERR_IO, "cannot put '%s' in the place of '%s': %s", s->path, s->db,
+		strerror(errno));
 	if (rename(kept, s->db))
 		log_error("'%s' could not be put back from '%s': %s", s->db, kept, strerror(errno));
 	return -1;

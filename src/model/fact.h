@@ -33,6 +33,7 @@ struct fact_candidate {
 	const char *body;    /* the words that it rests on, or NULL */
 	enum trust trust;    /* who said it */
 	int outcome;         /* 1 seen to work, -1 seen to fail, 0 not seen */
+	int strength;        /* of the words: 0 may have been meant once only, 1 plain, 2 for good */
 	int64_t times;       /* within the turn */
 	int64_t at;
 	const char *key; /* of its first event; (at, key) orders candidates */

@@ -35,6 +35,7 @@ struct memory {
 	/* Summaries only: the parts, each NULL when there is none. Stored as one JSON object. */
 	const char *request, *investigated, *learned, *completed, *next_steps, *notes;
 	const char *commands; /* JSON array of {"command","status","exit"}, or NULL */
+	const char *tally;    /* facts: JSON object of how often it was said and what its confidence is made of, or NULL */
 	enum memory_status status;
 	bool is_pinned;
 	double confidence; /* 0 to 1 */

@@ -1,6 +1,7 @@
 /* The table of rules, and running it over one turn. */
 #include "observe/rules.h"
 
+#include "observe/fact_table.h"
 #include "observe/rule_table.h"
 
 const struct rule rules_table[] = { { "decision", rule_decision,
@@ -23,4 +24,5 @@ void rules_run(struct arena *a, const struct rules_input *in, struct rules_outpu
 		return;
 	for (const struct rule *r = rules_table; r->name; r++)
 		r->run(&v, r, ret);
+	facts_run(&v, ret);
 }

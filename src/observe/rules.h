@@ -2,6 +2,7 @@
 #define OBSERVE_RULES_H
 
 #include "base/arena.h"
+#include "model/fact.h"
 #include "model/memory.h"
 #include "store/store.h"
 
@@ -16,11 +17,14 @@ struct rules_input {
 	const struct project *project;
 	const struct event *events; /* sorted by (time, key), main thread and sub-agents */
 	size_t n;
+	const char *const *off; /* names of rules that are switched off, NULL-terminated; NULL: none */
 };
 
 struct rules_output { /* in the arena */
 	struct memory *memories; /* rule, slot, kind, type, title, body …, files, evidence are set; ids are not */
 	size_t n, cap;
+	struct fact_candidate *candidates; /* of facts; merged with those of other turns (fact_merge.h) */
+	size_t ncandidates, candidates_cap;
 };
 
 void rules_run(struct arena *a, const struct rules_input *in, struct rules_output *ret);

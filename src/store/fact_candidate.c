@@ -44,7 +44,7 @@ static void candidate_pack(const struct fact_candidate *c, struct buf *out)
 {
 	AUTO(buf_done) struct buf one = { 0 };
 	const uint64_t numbers[] = { (uint64_t)c->category, (uint64_t)c->part, (uint64_t)c->trust,
-		(uint64_t)(c->outcome + 1), (uint64_t)c->times };
+		(uint64_t)(c->outcome + 1), (uint64_t)c->times, (uint64_t)c->strength };
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		const char *text = *(const char *const *)((const char *)c + fields[i].offset);
@@ -66,7 +66,7 @@ static void candidate_pack(const struct fact_candidate *c, struct buf *out)
 
 static void read_numbers(struct str value, struct fact_candidate *c)
 {
-	uint64_t n[5] = { 0 };
+	uint64_t n[6] = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(n) && pack_read_number(&value, &n[i]); i++)
 		;
@@ -75,6 +75,7 @@ static void read_numbers(struct str value, struct fact_candidate *c)
 	c->trust = (enum trust)n[2];
 	c->outcome = (int)n[3] - 1;
 	c->times = (int64_t)n[4];
+	c->strength = (int)n[5];
 }
 
 static struct evidence read_evidence(struct str value)

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/fact.h"
 
 #define PRELUDE ""
 

@@ -41,10 +41,12 @@ static int set_up(void **state)
 	snprintf(path, sizeof(path), "%s/0b0e9d36-6a3f-4c4f-9f0e-0a8a5e1c2d3e.jsonl", folder);
 	assert_int_equal(settings_load("/nonexistent/settings.json", &settings, NULL, &err), 0);
 	assert_int_equal(redactor_new(NULL, &redactor, &err), 0);
-	struct writer_setup setup = { .url = url, .backup = folder, .intake_make = intake_make, .committed = committed };
+	struct writer_setup setup = {
+		.url = url, .backup = folder, .intake_make = intake_make, .committed = committed
+	};
 	assert_int_equal(writer_open(&setup, &writer, &err), 0);
 	readers = readers_new(url);
-	observer = observer_new(readers, writer);
+	observer = observer_new(readers, writer, NULL);
 	transcripts = transcripts_new(writer, readers, observer);
 	return 0;
 }
@@ -64,8 +66,10 @@ static int tear_down(void **state)
 static void prompt_line(struct buf *b, int n)
 {
 	buf_printf(b,
-		"{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-%012d\",\"parentUuid\":null,\"isSidechain\":false,"
-		"\"sessionId\":\"0b0e9d36-6a3f-4c4f-9f0e-0a8a5e1c2d3e\",\"cwd\":\"/w\",\"version\":\"2.1.0\","
+		"{\"type\":\"user\",\"uuid\":\"00000000-0000-4000-8000-%012d\",\"parentUuid\":null,"
+		"\"isSidechain\":false,"
+		"\"sessionId\":\"0b0e9d36-6a3f-4c4f-9f0e-0a8a5e1c2d3e\",\"cwd\":\"/"
+		"w\",\"version\":\"2.1.0\","
 		"\"timestamp\":\"2026-11-29T10:%02d:00.000Z\",\"promptId\":\"p%d\","
 		"\"message\":{\"role\":\"user\",\"content\":\"repair the importer, part %d\"}}\n",
 		n, n % 60, n, n);
@@ -190,13 +194,18 @@ static void what_is_no_transcript_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_transcript_is_read_once_and_then_its_tail, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_transcript_is_read_once_and_then_its_tail, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_torn_line_waits_for_its_rest, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_last_line_without_its_line_end_counts_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_file_that_was_rewritten_is_read_from_its_start, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_bad_line_is_passed_over_and_the_rest_is_read, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_last_line_without_its_line_end_counts_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_file_that_was_rewritten_is_read_from_its_start, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_bad_line_is_passed_over_and_the_rest_is_read, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_dry_reading_stores_nothing, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_transcript_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_is_no_transcript_is_refused, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,158 @@
+/*
+ * What a person said in their own words: sentences of typed prompts. Pasted logs, quoted text, code
+ * and what commands expand to are somebody else's words; a long prompt is mostly the description of
+ * one task.
+ */
+
+#include <ctype.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "observe/fact_table.h"
+#include "observe/sentence.h"
+
+#define PROMPT_LONG 900  /* bytes above which a prompt is a task with its details */
+#define PROMPT_MAX 6000  /* bytes above which it is a document that was pasted */
+#define LINE_MAX 700     /* bytes of a line that a person typed */
+#define SENTENCE_MAX 260
+#define SENTENCE_MIN 8
+#define SAID_MAX 60
+
+static bool is_foreign_prompt(const char *text)
+{
+	static const char *const starts[] = { "<", "/", "Caveat:", "[Request interrupted",
+		"Implement the following plan", "This session is being continued", "#", "{", "[{",
+		"You are ", "Your task is", "Base directory for this skill", "---\n", "Analyze this",
+		"Review the code changes", "Unknown skill", "[Image" };
+
+	while (isspace((unsigned char)*text))
+		text++;
+	for (size_t i = 0; i < ARRAY_LEN(starts); i++)
+		if (str_starts(text, starts[i]))
+			return true;
+	return false;
+}
+
+/* Code, logs, quotes, tables, tags, diffs, stack traces. */
+static bool is_foreign_line(struct str line, bool is_indented)
+{
+	static const char *const marks[] = { " ERROR ", " INFO ", " WARN", "Traceback", "://localhost",
+		"    at ", "=>", " != ", " == ", "();", "});", "&&", "||", "error:", "Error:",
+		"⏺", "⎿", "❯", "│", "└", "├", "\t" };
+	static const char starts[] = ">|$<{}[]+#@\"`;=%&\\/~";
+	unsigned letters = 0;
+
+	if (line.n > LINE_MAX || is_indented || strchr(starts, line.p[0]))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (str_find(line, str_of(marks[i])))
+			return true;
+	for (size_t i = 0; i < line.n; i++)
+		letters += isalpha((unsigned char)line.p[i]) || (unsigned char)line.p[i] >= 0x80 ||
+			   line.p[i] == ' ';
+	return letters * 10 < line.n * 8;
+}
+
+static struct str strip_item(struct str line, bool *ret_is_item)
+{
+	size_t digits = 0;
+
+	*ret_is_item = false;
+	if (line.n > 2 && strchr("-*", line.p[0]) && line.p[1] == ' ') {
+		*ret_is_item = true;
+		return str_trim((struct str){ line.p + 2, line.n - 2 });
+	}
+	while (digits < line.n && isdigit((unsigned char)line.p[digits]))
+		digits++;
+	if (digits && digits + 1 < line.n && strchr(".)", line.p[digits])) {
+		*ret_is_item = true;
+		return str_trim((struct str){ line.p + digits + 1, line.n - digits - 1 });
+	}
+	return line;
+}
+
+static void add_line(struct turn_view *v, struct said_list *out, const struct said *proto,
+	struct str line)
+{
+	struct str s;
+
+	while (out->n < SAID_MAX && sentence_next(&line, &s)) {
+		struct said item = *proto;
+
+		s = str_trim(s);
+		if (s.n < SENTENCE_MIN || s.n > SENTENCE_MAX || s.p[s.n - 1] == '?' ||
+			s.p[s.n - 1] == ':')
+			continue;
+		item.text = s;
+		item.lower = text_lower(v->a, s);
+		ARENA_PUSH(v->a, out->items, out->n, out->cap, item);
+	}
+}
+
+static void add_prompt(struct turn_view *v, struct said_list *out, const struct event *e)
+{
+	struct str rest = str_of(e->text), line;
+	struct said proto = { .event = e, .is_long = rest.n > PROMPT_LONG };
+	bool in_code = false;
+
+	if (rest.n > PROMPT_MAX || is_foreign_prompt(e->text))
+		return;
+	while (str_line(&rest, &line)) {
+		bool is_indented = line.n > 3 && (memcmp(line.p, "    ", 4) == 0 ||
+							 line.p[0] == '\t');
+
+		line = str_trim(line);
+		if (line.n >= 3 && memcmp(line.p, "```", 3) == 0) {
+			in_code = !in_code;
+			continue;
+		}
+		if (in_code || line.n < SENTENCE_MIN || is_foreign_line(line, is_indented))
+			continue;
+		line = strip_item(line, &proto.is_item);
+		add_line(v, out, &proto, line);
+	}
+}
+
+void said_find(struct turn_view *v, struct said_list *ret)
+{
+	*ret = (struct said_list){ 0 };
+	/* Without a person there is nobody whose preference it could be. */
+	if (v->in->session && v->in->session->is_headless)
+		return;
+	for (size_t i = 0; i < v->in->n; i++) {
+		const struct event *e = &v->in->events[i];
+
+		if (e->kind == EVENT_PROMPT && !e->subagent && !e->is_meta && e->text && *e->text)
+			add_prompt(v, ret, e);
+	}
+	/* What was said when refusing a step is typed too. */
+	for (size_t i = 0; i < v->nchoices; i++) {
+		struct said proto = { .event = v->choices[i].event };
+
+		if (!v->choices[i].question && strlen(v->choices[i].answer) < PROMPT_LONG)
+			add_line(v, ret, &proto, str_of(v->choices[i].answer));
+	}
+}
+
+#define TOLD_MAX 200
+
+void told_find(struct turn_view *v, struct told_list *ret)
+{
+	*ret = (struct told_list){ 0 };
+	for (size_t i = 0; i < v->blocks.n && ret->n < TOLD_MAX; i++) {
+		const struct block *b = &v->blocks.items[i];
+		struct str rest = str_of(b->text), s;
+
+		if (b->kind != BLOCK_TEXT && b->kind != BLOCK_ITEM)
+			continue;
+		while (ret->n < TOLD_MAX && sentence_next(&rest, &s)) {
+			struct told t = { .section = b->section, .is_item = b->kind == BLOCK_ITEM };
+
+			t.text = sentence_strip_reply(s);
+			if (t.text.n < 12 || t.text.n > 320)
+				continue;
+			t.lower = text_lower(v->a, t.text);
+			ARENA_PUSH(v->a, ret->items, ret->n, ret->cap, t);
+		}
+	}
+}
