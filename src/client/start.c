@@ -245,9 +245,10 @@ int start_and_wait(const struct paths *p, struct err *err)
 {
 	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
 	uint64_t deadline = clock_mono_us() + START_WAIT_MS * 1000ull;
-	/* File times come from a coarser clock than ours. */
+	/* File times come from a coarser clock than ours; the reason of an earlier start must not be taken for this one's. */
 	int64_t since = clock_now() - 20;
 
+	unlink(p->start_error);
 	if (launch(p, err) < 0)
 		return -1;
 	for (;;) {

@@ -142,7 +142,7 @@ def test_killed_at_random_nothing_acknowledged_is_lost(rem):
     repo = rem.make_repo()
     rng = random.Random(11)
     rem.start()
-    rounds, acknowledged = int(os.environ.get("REMANENCE_TEST_KILLS", "40")), set()
+    rounds, acknowledged = int(os.environ.get("REMANENCE_TEST_KILLS", "130")), set()
     big = "x" * 300_000
     for n in range(rounds):
         hooks = []
