@@ -402,6 +402,17 @@ void index_stats(const struct index *cix, struct index_stats *ret)
 	snapshot_leave(ix, s);
 }
 
+bool index_has(struct index *ix, doc_id id)
+{
+	struct snapshot *s = snapshot_take(ix);
+	bool is_there = false;
+	uint32_t doc;
+	for (size_t i = s->n; i-- > 0 && !is_there;)
+		is_there = segment_find_doc(s->views[i].seg, id, &doc) && !view_is_dead(&s->views[i], doc);
+	snapshot_leave(ix, s);
+	return is_there;
+}
+
 bool index_wants_flush(const struct index *cix)
 {
 	struct index *ix = (struct index *)(uintptr_t)cix;

@@ -64,6 +64,8 @@ struct index_stats {
 	uint64_t docs, removed, segments, bytes, tail_docs, tail_bytes;
 };
 void index_stats(const struct index *ix, struct index_stats *ret);
+/* Whether the document is there now. */
+bool index_has(struct index *ix, doc_id id);
 
 /* A question, parsed: see query.h for the syntax. */
 struct query;
@@ -83,6 +85,9 @@ struct hit {
 	doc_id id;
 	double score;
 	double own, session, prior, pairs; /* parts of the score, for --explain */
+	double meaning;                    /* the part of meaning, where it was asked for */
+	float similarity;                  /* to the question, as vectors see it, -1 … 1; 0: not known */
+	bool by_meaning;                   /* no word of it was found, or none that counted */
 	struct doc_columns columns;
 };
 
@@ -96,8 +101,15 @@ enum match_rung {
 };
 extern const char *const match_names[]; /* as in the JSON of the contract */
 
+struct vectors;
+struct vector_query;
+
 struct search {
 	const struct query *query;
+	/* Meaning as a second signal (fuse.h); NULL: words alone. */
+	struct vectors *vectors;
+	const struct vector_query *meaning;
+	bool is_semantic; /* meaning alone */
 	struct search_filter filter;
 	size_t offset, limit;
 	bool wants_total; /* exact count */
@@ -107,6 +119,7 @@ struct search {
 
 struct search_result {
 	struct hit *hits; /* best first; ties by id, highest first */
+	bool has_meaning; /* meaning took part */
 	size_t n;
 	uint64_t total; /* lower bound unless total_is_exact */
 	bool total_is_exact;

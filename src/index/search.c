@@ -9,6 +9,7 @@
 
 #include "base/mem.h"
 #include "index/filter.h"
+#include "index/fuse.h"
 #include "index/pairs.h"
 #include "index/rank.h"
 #include "index/score.h"
@@ -39,14 +40,14 @@ struct collect {
 	double most_prior;
 };
 
-static double prior_of(const struct collect *c, const struct segment *seg, uint32_t doc)
+double search_prior(const struct search *in, const struct segment *seg, uint32_t doc)
 {
 	const struct weights *w = &index_weights;
 	uint64_t flags = segment_column(seg, COLUMN_FLAGS, doc);
 	double share = 0;
-	if (c->in->now) {
+	if (in->now) {
 		double age =
-			MAX(0.0, (double)c->in->now - (double)segment_column(seg, COLUMN_AT, doc)) /
+			MAX(0.0, (double)in->now - (double)segment_column(seg, COLUMN_AT, doc)) /
 			DAY_MS;
 		share += w->recency * exp2(-age / w->recency_days);
 	}
@@ -100,7 +101,7 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 	uint32_t slot = seg->slots[s->doc];
 	double base = (double)item->own + item->session + item->pairs;
 	if (c->r->ngroups) {
-		item->prior = (float)(base * prior_of(c, seg, s->doc));
+		item->prior = (float)(base * search_prior(c->in, seg, s->doc));
 		item->key = base + item->prior;
 	} else {
 		item->key = (double)segment_column(seg, COLUMN_AT, s->doc);
@@ -246,7 +247,7 @@ static void give_terms(const struct query *q, struct arena *a, struct search_res
 	}
 }
 
-static void search_in(struct snapshot *snap, struct room *room, struct arena *a,
+void search_words(struct snapshot *snap, struct room *room, struct arena *a,
 	const struct search *q, struct search_result *ret)
 {
 	AUTO(arena_done) struct arena scratch = { 0 };
@@ -277,7 +278,10 @@ int index_search(struct index *ix, struct arena *a, const struct search *q,
 		return err_set(err, ERR_INTERNAL, "a search came without a query");
 	struct snapshot *snap = snapshot_take(ix);
 	struct room *room = room_take(ix);
-	search_in(snap, room, a, q, ret);
+	if (fuse_is_wanted(q))
+		fuse_search(snap, room, a, q, ret);
+	else
+		search_words(snap, room, a, q, ret);
 	room_leave(ix, room);
 	snapshot_leave(ix, snap);
 	return 0;

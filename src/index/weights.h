@@ -25,6 +25,10 @@ struct weights {
 	/* Parts of the score. */
 	double session; /* a document's session, beside its own */
 	double best;    /* when sessions are ranked: the best document, beside the session's own */
+	/* Meaning: its share of the score, the rest is that of words. */
+	double meaning, session_meaning;
+	double meaning_least; /* similarity of what is found by meaning alone */
+	double meaning_full;  /* similarity that counts fully even where nothing is nearer */
 	/* Priors, as shares of the score. */
 	double recency, recency_days;    /* for what happened now; halves every so many days */
 	double pinned, meta, confidence; /* confidence: between 0 and 255 */

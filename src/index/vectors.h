@@ -1,0 +1,106 @@
+#ifndef INDEX_VECTORS_H
+#define INDEX_VECTORS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "embed/vector.h"
+#include "index/index.h"
+
+/*
+ * The vectors of documents: derived data beside the segments of words, in files of their own. A
+ * document has one row (its columns, to filter by, and a hash of what was embedded) and one vector
+ * or more. Immutable mapped files plus a tail in memory; of several rows of one document the newest
+ * counts. What the words' index has removed is for the reader to leave out: a row alone says
+ * nothing. Calls that change are made one at a time, whichever thread makes them; any number of
+ * threads scan meanwhile. A file that is cut, damaged or of another model is unlinked when opened,
+ * and its documents count as not embedded.
+ */
+
+#define VECTORS_TAIL_MAX 1024u /* vectors in memory; vectors_put writes them when there are more */
+#define VECTORS_OF_DOC_MAX 16u
+#define VECTORS_SPANS_MAX 32u
+
+struct vectors;
+
+/* A stretch of the store's changes that was embedded: those above `low`, up to `high`. */
+struct vectors_span {
+	int64_t low, high;
+};
+
+/* The newest span first; they do not touch. */
+struct vectors_spans {
+	struct vectors_span at[VECTORS_SPANS_MAX];
+	size_t n;
+};
+
+/*
+ * Makes the folder; nothing is read yet: the store is empty until vectors_load. model: the
+ * embedder's id.
+ */
+struct vectors *vectors_new(const char *dir);
+void vectors_free(struct vectors *v); /* NULL is fine */
+/*
+ * Takes in what the files hold of this model; model NULL: of whichever they are. Reads every byte.
+ * -1: nothing can be kept in that folder.
+ */
+int vectors_load(struct vectors *v, const char *model, struct err *err);
+
+struct vectors_doc {
+	doc_id id;
+	struct doc_columns columns;
+	uint32_t hash; /* of what was embedded */
+	uint32_t n;    /* 1 … VECTORS_OF_DOC_MAX */
+	const int8_t *at;
+	const float *scales;
+};
+
+/* Adds or replaces. Writes the tail to a file when it is large: -1 when that fails, nothing is lost then. */
+int vectors_put(struct vectors *v, const struct vectors_doc *doc, struct err *err);
+void vectors_remove(struct vectors *v, doc_id id);
+/* Whether these very contents were embedded; their columns are made those given. */
+bool vectors_keep(struct vectors *v, doc_id id, uint32_t hash, const struct doc_columns *columns);
+
+void vectors_spans(struct vectors *v, struct vectors_spans *ret);
+/* Kept with the next file. */
+void vectors_set_spans(struct vectors *v, const struct vectors_spans *spans);
+/* Writes the tail and the spans, merges files of about the same size. */
+int vectors_flush(struct vectors *v, struct err *err);
+/* Rewrites all files without documents that are not alive, and overwrites the old ones. */
+typedef bool vectors_alive_fn(void *ctx, doc_id id);
+int vectors_purge(struct vectors *v, vectors_alive_fn *is_alive, void *ctx, struct err *err);
+/* Forgets everything, the spans too. */
+int vectors_clear(struct vectors *v, struct err *err);
+
+struct vectors_stats {
+	uint64_t docs, vectors, files, bytes, tail;
+};
+void vectors_stats(struct vectors *v, struct vectors_stats *ret);
+/* The mean of all vectors; false when there is none. */
+bool vectors_mean(struct vectors *v, float mean[VECTOR_DIMS]);
+
+/* What is near a question. */
+struct vectors_scan {
+	const struct vector_query *query;
+	const struct search_filter *filter; /* branches only roughly: ask the words' index again */
+	bool by_session;                    /* a hit per session: see vectors_hit.score */
+	size_t k;
+	/* What is wanted whether near or not: documents, or sessions. */
+	const uint64_t *wanted;
+	size_t nwanted;
+	float *wanted_scores; /* [nwanted], NAN: has no vector */
+};
+
+struct vectors_hit {
+	doc_id id; /* the document; of a session its nearest one */
+	uint32_t session;
+	float best;  /* the greatest cosine of its vectors, -1 … 1 */
+	float score; /* the same; of a session with the mean of its three nearest documents added */
+};
+
+/* The k nearest, best first; ties by id, highest first. Returns how many; hits[k]. */
+size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct vectors_hit *hits);
+
+#endif

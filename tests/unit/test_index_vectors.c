@@ -1,0 +1,549 @@
+/* The vectors against comparing everything, across replacing, removing, writing, loading, damage and purging; and fused with words. */
+
+#include <fcntl.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "index/query.h"
+#include "index/vectors.h"
+#include "model/names.h"
+#include "unit.h"
+
+#define DOCS 300
+#define PIECES_MAX 4
+#define K 40
+#define SESSIONS 20u
+
+struct twin {
+	bool is_there;
+	struct vectors_doc d;
+	int8_t at[PIECES_MAX][VECTOR_DIMS];
+	float scales[PIECES_MAX];
+};
+
+static uint64_t state;
+static char dir[] = "/tmp/test-vectors-XXXXXX";
+static struct twin twins[DOCS];
+
+static void random_vector(int8_t at[VECTOR_DIMS], float *scale)
+{
+	float v[VECTOR_DIMS];
+	double squares = 0;
+	for (size_t i = 0; i < VECTOR_DIMS; i++) {
+		v[i] = (float)unit_below(&state, 2001) / 1000 - 1 + (i < 16 ? .8f : 0);
+		squares += (double)(v[i] * v[i]);
+	}
+	for (size_t i = 0; i < VECTOR_DIMS; i++)
+		v[i] /= (float)sqrt(squares);
+	vector_pack(v, at, scale);
+}
+
+static void make(struct twin *t, size_t i)
+{
+	bool is_event = i % 3 == 2;
+	*t = (struct twin){ .is_there = true };
+	t->d = (struct vectors_doc){
+		.id = DOC_ID(is_event ? DOC_EVENT : DOC_MEMORY, i + 1),
+		.columns = { .at = (int64_t)(unit_below(&state, 1000) * 1000), .project = (uint32_t)unit_below(&state, 3) + 1,
+			.session = (uint32_t)unit_below(&state, SESSIONS), .kind = (uint8_t)(1 + unit_below(&state, 2)),
+			.status = (uint8_t)(is_event ? 0 : unit_below(&state, 5) ? MEMORY_ACTIVE : MEMORY_PENDING), .agent = 1 },
+		.hash = (uint32_t)unit_random(&state),
+		.n = (uint32_t)(1 + unit_below(&state, PIECES_MAX)),
+	};
+	for (uint32_t k = 0; k < t->d.n; k++)
+		random_vector(t->at[k], &t->scales[k]);
+	t->d.at = t->at[0];
+	t->d.scales = t->scales;
+}
+
+static struct vectors *fresh(void)
+{
+	struct vectors *v;
+	assert_int_equal(file_remove_tree(dir, NULL), 0);
+	v = vectors_new(dir);
+	assert_int_equal(vectors_load(v, "model-a", NULL), 0);
+	return v;
+}
+
+static struct vectors *reopen(struct vectors *v, const char *model)
+{
+	vectors_free(v);
+	v = vectors_new(dir);
+	assert_int_equal(vectors_load(v, model, NULL), 0);
+	return v;
+}
+
+static bool twin_passes(const struct twin *t, const struct search_filter *f)
+{
+	bool is_memory = DOC_CLASS(t->d.id) == DOC_MEMORY;
+	if (!t->is_there || (f->classes && !(f->classes >> DOC_CLASS(t->d.id) & 1)))
+		return false;
+	if (is_memory && t->d.columns.status != MEMORY_ACTIVE)
+		return false;
+	return (!f->project || f->project == t->d.columns.project) && (!f->after || t->d.columns.at >= f->after);
+}
+
+static int hit_order(const void *x, const void *y)
+{
+	const struct vectors_hit *a = x, *b = y;
+	return a->score != b->score ? (a->score > b->score ? -1 : 1) : (a->id > b->id ? -1 : a->id < b->id);
+}
+
+static float twin_score(const struct twin *t, const struct vector_query *q)
+{
+	float best = -1;
+	for (uint32_t k = 0; k < t->d.n; k++)
+		best = fmaxf(best, vector_score(q, t->at[k], t->scales[k]));
+	return best;
+}
+
+static int float_order(const void *x, const void *y)
+{
+	float a = *(const float *)x, b = *(const float *)y;
+	return a > b ? -1 : a < b;
+}
+
+/* The answer by looking at each twin. */
+static size_t oracle(const struct vectors_scan *s, struct vectors_hit *hits)
+{
+	static float scores[SESSIONS][DOCS];
+	size_t counts[SESSIONS] = { 0 }, n = 0;
+	doc_id best[SESSIONS] = { 0 };
+	for (size_t i = 0; i < DOCS; i++) {
+		const struct twin *t = &twins[i];
+		uint32_t session = t->d.columns.session;
+		if (!twin_passes(t, s->filter))
+			continue;
+		float score = twin_score(t, s->query);
+		if (!s->by_session) {
+			hits[n++] = (struct vectors_hit){ t->d.id, session, score, score };
+			continue;
+		}
+		bool is_best = true;
+		for (size_t k = 0; k < counts[session]; k++)
+			is_best &= score > scores[session][k];
+		best[session] = is_best ? t->d.id : best[session];
+		scores[session][counts[session]++] = score;
+	}
+	for (uint32_t i = 1; s->by_session && i < SESSIONS; i++) {
+		float sum = 0;
+		size_t m = MIN(counts[i], (size_t)3);
+		if (!m)
+			continue;
+		qsort(scores[i], counts[i], sizeof(float), float_order);
+		for (size_t k = 0; k < m; k++)
+			sum += scores[i][k];
+		hits[n++] = (struct vectors_hit){ best[i], i, scores[i][0], (scores[i][0] + sum / (float)m) / 2 };
+	}
+	qsort(hits, n, sizeof(*hits), hit_order);
+	return MIN(n, s->k);
+}
+
+static void compare(struct vectors *v)
+{
+	static const struct search_filter filters[] = { { 0 }, { .project = 2 }, { .classes = 1u << DOC_EVENT },
+		{ .after = 500000, .project = 1 } };
+	for (size_t i = 0; i < 2 * ARRAY_LEN(filters); i++) {
+		struct vectors_hit got[K], want[DOCS];
+		struct vector_query q;
+		int8_t at[VECTOR_DIMS];
+		float scale, mean[VECTOR_DIMS], score;
+		random_vector(at, &scale);
+		vectors_mean(v, mean);
+		vector_query_init(&q, at, scale, mean);
+		struct vectors_scan s = { .query = &q, .filter = &filters[i / 2], .by_session = i % 2, .k = K };
+		size_t n = oracle(&s, want);
+		uint64_t wanted = n ? s.by_session ? want[n - 1].session : want[n - 1].id : 0;
+		s.wanted = &wanted;
+		s.nwanted = n ? 1 : 0;
+		s.wanted_scores = &score;
+		assert_int_equal(vectors_scan(v, &s, got), n);
+		for (size_t k = 0; k < n; k++) {
+			assert_int_equal(got[k].id, want[k].id);
+			assert_true(fabsf(got[k].score - want[k].score) < 1e-6f);
+		}
+		if (n)
+			assert_true(fabsf(score - want[n - 1].score) < 1e-6f);
+	}
+}
+
+static void a_scan_gives_what_comparing_everything_gives(void **unused)
+{
+	struct vectors *v = fresh();
+	memset(twins, 0, sizeof(twins));
+	state = 11;
+	for (int round = 0; round < 40; round++) {
+		for (int i = 0; i < 60; i++) {
+			size_t at = unit_below(&state, DOCS);
+			if (unit_below(&state, 5) == 0) {
+				vectors_remove(v, DOC_ID(at % 3 == 2 ? DOC_EVENT : DOC_MEMORY, at + 1));
+				twins[at].is_there = false;
+				continue;
+			}
+			make(&twins[at], at);
+			assert_int_equal(vectors_put(v, &twins[at].d, NULL), 0);
+		}
+		compare(v);
+		if (round % 3 == 2)
+			assert_int_equal(vectors_flush(v, NULL), 0);
+	}
+	vectors_free(v);
+}
+
+static bool twin_is_alive(void *ctx, doc_id id)
+{
+	return twins[DOC_ROW(id) - 1].is_there;
+}
+
+static void what_was_written_is_there_when_it_is_opened_again(void **unused)
+{
+	struct vectors *v = fresh();
+	struct vectors_spans spans = { .at = { { 7, 20 }, { 0, 5 } }, .n = 2 }, got;
+	memset(twins, 0, sizeof(twins));
+	state = 12;
+	for (int round = 0; round < 30; round++) {
+		for (int i = 0; i < 80; i++) {
+			size_t at = unit_below(&state, DOCS);
+			make(&twins[at], at);
+			assert_int_equal(vectors_put(v, &twins[at].d, NULL), 0);
+		}
+		assert_int_equal(vectors_flush(v, NULL), 0);
+	}
+	vectors_set_spans(v, &spans);
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	v = reopen(v, "model-a");
+	compare(v);
+	vectors_spans(v, &got);
+	assert_int_equal(got.n, 2);
+	assert_int_equal(got.at[0].low, 7);
+	assert_int_equal(got.at[1].high, 5);
+	struct vectors_stats st;
+	vectors_stats(v, &st);
+	assert_true(st.files < 12);
+	vectors_free(v);
+}
+
+/* How often these bytes lie in any file of the folder. */
+static size_t bytes_found(const void *bytes, size_t len)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	char **names;
+	size_t n, found = 0;
+	assert_int_equal(file_list(&a, dir, &names, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++) {
+		AUTO(buf_done) struct buf b = { 0 };
+		assert_int_equal(file_read(path_join(&a, dir, names[i]), 64 << 20, &b, NULL), 0);
+		found += memmem(b.data, b.len, bytes, len) != NULL;
+	}
+	return found;
+}
+
+static void purging_leaves_no_byte_of_what_is_gone(void **unused)
+{
+	struct vectors *v = fresh();
+	memset(twins, 0, sizeof(twins));
+	state = 13;
+	for (size_t i = 0; i < DOCS; i++) {
+		make(&twins[i], i);
+		assert_int_equal(vectors_put(v, &twins[i].d, NULL), 0);
+		if (i == 200)
+			assert_int_equal(vectors_flush(v, NULL), 0);
+	}
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	assert_true(bytes_found(twins[5].at, VECTOR_DIMS) > 0);
+	/* A hard link shows what the unlinked file still holds. */
+	AUTO(arena_done) struct arena a = { 0 };
+	char **names, other[] = "/tmp/test-vectors-link-XXXXXX";
+	size_t n;
+	assert_non_null(mkdtemp(other));
+	assert_int_equal(file_list(&a, dir, &names, &n, NULL), 0);
+	for (size_t i = 0; i < n; i++)
+		assert_int_equal(link(path_join(&a, dir, names[i]), path_join(&a, other, names[i])), 0);
+	twins[5].is_there = twins[250].is_there = false;
+	assert_int_equal(vectors_purge(v, twin_is_alive, NULL, NULL), 0);
+	assert_int_equal(bytes_found(twins[5].at, VECTOR_DIMS), 0);
+	assert_int_equal(bytes_found(twins[250].at, VECTOR_DIMS), 0);
+	for (size_t i = 0; i < n; i++) {
+		AUTO(buf_done) struct buf b = { 0 };
+		assert_int_equal(file_read(path_join(&a, other, names[i]), 64 << 20, &b, NULL), 0);
+		assert_null(memmem(b.data, b.len, twins[5].at, VECTOR_DIMS));
+	}
+	compare(v);
+	v = reopen(v, "model-a");
+	compare(v);
+	file_remove_tree(other, NULL);
+	vectors_free(v);
+}
+
+static void damage(const char *path, bool cuts)
+{
+	struct stat st;
+	uint8_t byte;
+	int fd = open(path, O_RDWR);
+	assert_int_equal(fstat(fd, &st), 0);
+	off_t at = (off_t)unit_below(&state, (size_t)st.st_size);
+	if (cuts) {
+		assert_int_equal(ftruncate(fd, at), 0);
+	} else {
+		assert_int_equal(pread(fd, &byte, 1, at), 1);
+		byte ^= (uint8_t)(1u << unit_below(&state, 8));
+		assert_int_equal(pwrite(fd, &byte, 1, at), 1);
+	}
+	close(fd);
+}
+
+static void a_damaged_file_counts_as_not_embedded(void **unused)
+{
+	state = 14;
+	for (int round = 0; round < 30; round++) {
+		AUTO(arena_done) struct arena a = { 0 };
+		struct vectors *v = fresh();
+		struct vectors_spans spans = { .at = { { 0, 9 } }, .n = 1 };
+		struct vectors_stats st;
+		char **names;
+		size_t n;
+		memset(twins, 0, sizeof(twins));
+		for (size_t i = 0; i < 20; i++) {
+			make(&twins[i], i);
+			assert_int_equal(vectors_put(v, &twins[i].d, NULL), 0);
+		}
+		vectors_set_spans(v, &spans);
+		assert_int_equal(vectors_flush(v, NULL), 0);
+		assert_int_equal(file_list(&a, dir, &names, &n, NULL), 0);
+		assert_int_equal(n, 2);
+		damage(path_join(&a, dir, names[(size_t)round % n]), round & 2);
+		v = reopen(v, "model-a");
+		vectors_spans(v, &spans);
+		vectors_stats(v, &st);
+		assert_int_equal(spans.n, 0);
+		assert_int_equal(st.docs, 0);
+		for (size_t i = 0; i < 20; i++)
+			assert_int_equal(vectors_put(v, &twins[i].d, NULL), 0);
+		compare(v);
+		vectors_free(v);
+	}
+}
+
+static void vectors_of_another_model_are_not_compared(void **unused)
+{
+	struct vectors *v = fresh();
+	struct vectors_spans spans = { .at = { { 0, 9 } }, .n = 1 };
+	struct vectors_stats st;
+	state = 15;
+	make(&twins[0], 0);
+	assert_int_equal(vectors_put(v, &twins[0].d, NULL), 0);
+	vectors_set_spans(v, &spans);
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	v = reopen(v, NULL);
+	vectors_stats(v, &st);
+	assert_int_equal(st.docs, 1);
+	v = reopen(v, "model-b");
+	vectors_stats(v, &st);
+	vectors_spans(v, &spans);
+	assert_int_equal(st.docs, 0);
+	assert_int_equal(spans.n, 0);
+	assert_int_equal(bytes_found(twins[0].at, VECTOR_DIMS), 0);
+	vectors_free(v);
+}
+
+static void the_same_text_is_not_embedded_again(void **unused)
+{
+	struct vectors *v = fresh();
+	struct doc_columns columns;
+	state = 16;
+	memset(twins, 0, sizeof(twins));
+	make(&twins[0], 0);
+	twins[0].d.columns.status = MEMORY_ACTIVE;
+	columns = twins[0].d.columns;
+	assert_int_equal(vectors_put(v, &twins[0].d, NULL), 0);
+	assert_false(vectors_keep(v, twins[0].d.id, twins[0].d.hash + 1, &columns));
+	assert_true(vectors_keep(v, twins[0].d.id, twins[0].d.hash, &columns));
+	twins[0].d.columns.project = columns.project = 2;
+	assert_true(vectors_keep(v, twins[0].d.id, twins[0].d.hash, &columns));
+	compare(v);
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	twins[0].d.columns.project = columns.project = 3;
+	assert_true(vectors_keep(v, twins[0].d.id, twins[0].d.hash, &columns));
+	compare(v);
+	vectors_free(v);
+}
+
+static void a_vector_takes_what_was_promised(void **unused)
+{
+	struct vectors *v = fresh();
+	struct vectors_stats st;
+	state = 17;
+	static struct twin t;
+	for (size_t i = 0; i < 4000; i++) {
+		make(&t, i);
+		t.d.n = 1;
+		assert_int_equal(vectors_put(v, &t.d, NULL), 0);
+	}
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	vectors_stats(v, &st);
+	assert_int_equal(st.vectors, 4000);
+	assert_true(st.bytes / 4000 <= 550);
+	vectors_free(v);
+}
+
+/* --- With words. --- */
+
+static struct index *words_open(const char *folder)
+{
+	struct index *ix;
+	bool needs_rebuild;
+	assert_int_equal(index_open(folder, &ix, &needs_rebuild, NULL), 0);
+	return ix;
+}
+
+static void put_both(struct index *ix, struct vectors *v, size_t i, const char *text)
+{
+	struct doc d = { .id = twins[i].d.id, .columns = twins[i].d.columns, .body = str_of(text) };
+	assert_int_equal(index_put(ix, &d, 1, NULL), 0);
+	assert_int_equal(vectors_put(v, &twins[i].d, NULL), 0);
+}
+
+struct asked {
+	struct arena a;
+	struct search_result r;
+};
+
+static void ask(struct asked *k, struct index *ix, struct vectors *v, const struct vector_query *q, const char *text)
+{
+	struct analyser *an = analyser_new();
+	k->a = (struct arena){ 0 };
+	struct search s = { .query = query_parse(&k->a, an, str_of(text), NULL), .limit = 10, .vectors = v, .meaning = q };
+	assert_int_equal(index_search(ix, &k->a, &s, &k->r, NULL), 0);
+	analyser_free(an);
+}
+
+static void meaning_finds_what_shares_no_word(void **unused)
+{
+	struct vectors *v = fresh();
+	char folder[] = "/tmp/test-vectors-words-XXXXXX";
+	assert_non_null(mkdtemp(folder));
+	struct index *ix = words_open(folder);
+	struct vector_query q;
+	struct asked k;
+	state = 18;
+	memset(twins, 0, sizeof(twins));
+	for (size_t i = 0; i < 30; i++) {
+		make(&twins[i], i);
+		twins[i].d.columns.status = i % 3 == 2 ? 0 : MEMORY_ACTIVE;
+		put_both(ix, v, i, i == 4 ? "alpha beta" : "gamma delta");
+	}
+	vector_query_init(&q, twins[0].at[0], twins[0].scales[0], NULL);
+	ask(&k, ix, v, &q, "omega");
+	assert_int_equal(k.r.match, MATCH_MEANING);
+	assert_int_equal(k.r.hits[0].id, twins[0].d.id);
+	assert_true(k.r.hits[0].by_meaning && k.r.hits[0].similarity > .99f);
+	arena_done(&k.a);
+	/* Words still count, and their hit says how its score came about. */
+	ask(&k, ix, v, &q, "alpha");
+	assert_int_equal(k.r.match, MATCH_EXACT);
+	bool is_there = false;
+	for (size_t i = 0; i < k.r.n; i++) {
+		const struct hit *h = &k.r.hits[i];
+		assert_true(fabs(h->score - h->own - h->session - h->pairs - h->meaning - h->prior) < 1e-4);
+		is_there |= h->id == twins[4].d.id && !h->by_meaning;
+	}
+	assert_true(is_there);
+	arena_done(&k.a);
+	/* Exact phrases and exclusions are about words. */
+	ask(&k, ix, v, &q, "\"alpha beta\"");
+	assert_int_equal(k.r.n, 1);
+	arena_done(&k.a);
+	/* What is removed is not given, though its vector is still there. */
+	assert_int_equal(index_remove(ix, &twins[0].d.id, 1, NULL), 0);
+	ask(&k, ix, v, &q, "omega");
+	for (size_t i = 0; i < k.r.n; i++)
+		assert_true(k.r.hits[i].id != twins[0].d.id);
+	arena_done(&k.a);
+	index_close(ix);
+	file_remove_tree(folder, NULL);
+	vectors_free(v);
+}
+
+/* --- Threads. --- */
+
+static atomic_bool is_over;
+static atomic_long wrong;
+
+static void *scan_on(void *arg)
+{
+	struct vectors *v = arg;
+	static const struct search_filter any = { 0 };
+	uint64_t own = 99;
+	for (size_t i = 0; !atomic_load(&is_over); i++) {
+		struct vectors_hit hits[K];
+		struct vector_query q;
+		int8_t at[VECTOR_DIMS];
+		float mean[VECTOR_DIMS];
+		for (size_t k = 0; k < VECTOR_DIMS; k++)
+			at[k] = (int8_t)((int)unit_below(&own, 200) - 100);
+		vectors_mean(v, mean);
+		vector_query_init(&q, at, .0007f, mean);
+		struct vectors_scan s = { .query = &q, .filter = &any, .by_session = i % 2, .k = K };
+		size_t n = vectors_scan(v, &s, hits);
+		for (size_t k = 1; k < n; k++)
+			atomic_fetch_add(&wrong, hits[k - 1].score < hits[k].score);
+	}
+	return NULL;
+}
+
+static void scans_run_beside_every_change(void **unused)
+{
+	struct vectors *v = fresh();
+	pthread_t threads[2];
+	state = 19;
+	memset(twins, 0, sizeof(twins));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, scan_on, v), 0);
+	for (int i = 0; i < 1200; i++) {
+		size_t at = unit_below(&state, DOCS);
+		make(&twins[at], at);
+		assert_int_equal(vectors_put(v, &twins[at].d, NULL), 0);
+		if (i % 40 == 7)
+			vectors_remove(v, twins[at].d.id);
+		if (i % 97 == 5)
+			assert_int_equal(vectors_flush(v, NULL), 0);
+		if (i % 301 == 300) {
+			twins[at].is_there = false;
+			assert_int_equal(vectors_purge(v, twin_is_alive, NULL, NULL), 0);
+		}
+	}
+	atomic_store(&is_over, true);
+	for (int i = 0; i < 2; i++)
+		pthread_join(threads[i], NULL);
+	assert_int_equal(atomic_load(&wrong), 0);
+	vectors_free(v);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_scan_gives_what_comparing_everything_gives),
+		cmocka_unit_test(what_was_written_is_there_when_it_is_opened_again),
+		cmocka_unit_test(purging_leaves_no_byte_of_what_is_gone),
+		cmocka_unit_test(a_damaged_file_counts_as_not_embedded),
+		cmocka_unit_test(vectors_of_another_model_are_not_compared),
+		cmocka_unit_test(the_same_text_is_not_embedded_again),
+		cmocka_unit_test(a_vector_takes_what_was_promised),
+		cmocka_unit_test(meaning_finds_what_shares_no_word),
+		cmocka_unit_test(scans_run_beside_every_change),
+	};
+	if (!mkdtemp(dir))
+		return 1;
+	int failed = cmocka_run_group_tests(tests, NULL, NULL);
+	file_remove_tree(dir, NULL);
+	return failed;
+}
