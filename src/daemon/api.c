@@ -12,7 +12,8 @@
 #define STATUS_OK 200
 
 /* Reads that look at the whole store. */
-static const char *const long_reads[] = { "backup", "doctor", "export", "restore", "scan", "stats" };
+static const char *const long_reads[] = { "backup", "doctor", "export", "restore", "scan",
+	"stats" };
 
 bool api_lasts(const char *name)
 {
@@ -27,7 +28,8 @@ bool api_lasts(const char *name)
 
 int api_error(const struct err *err, struct buf *out)
 {
-	const struct err_info *info = &err_codes[err->code < ERR_CODE_COUNT && err->code ? err->code : ERR_INTERNAL];
+	const struct err_info *info =
+		&err_codes[err->code < ERR_CODE_COUNT && err->code ? err->code : ERR_INTERNAL];
 	struct jw w = { .out = out };
 	buf_cut(out, 0);
 	out->is_full = false;
@@ -53,12 +55,14 @@ static int find(const char *name, const struct op_spec **ret_spec, op_fn **ret_r
 		return 0;
 	}
 	const char *near = spec ? NULL : op_spec_nearest(name);
-	err_set(err, ERR_NOT_FOUND, "there is no operation '%.64s'%s", name, spec ? " of the daemon" : "");
+	err_set(err, ERR_NOT_FOUND, "there is no operation '%.64s'%s", name,
+		spec ? " of the daemon" : "");
 	return near ? err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
 /* Parses and checks the parameters; *ret is theirs in normal form. */
-static int params_read(const struct op_spec *spec, const struct api_request *q, json **ret, struct err *err)
+static int params_read(
+	const struct op_spec *spec, const struct api_request *q, json **ret, struct err *err)
 {
 	AUTO(json_free_ptr) json *given = NULL;
 	AUTO(buf_done) struct buf normal = { 0 };
@@ -83,7 +87,8 @@ static int door_progress(struct op_call *call, const char *line)
 	return door->request->progress(door->request->door, line);
 }
 
-static int run(struct daemon *d, const struct api_request *q, struct reader *reader, struct buf *out, struct err *err)
+static int run(struct daemon *d, const struct api_request *q, struct reader *reader,
+	struct buf *out, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(json_free_ptr) json *params = NULL;
@@ -121,7 +126,8 @@ void api_run(struct daemon *d, const struct api_request *q, struct buf *out, int
 		failed = run(d, q, reader, out, &err);
 	readers_return(d->readers, reader);
 	if (!failed && out->is_full)
-		failed = err_set(&err, ERR_TOO_LARGE, "the reply exceeds %u MB; ask for less", API_REPLY_MAX >> 20);
+		failed = err_set(&err, ERR_TOO_LARGE, "the reply exceeds %u MB; ask for less",
+			API_REPLY_MAX >> 20);
 	*ret_status = failed ? api_error(&err, out) : STATUS_OK;
 	if (failed && err.code >= ERR_STORE)
 		log_warn("%s: %s", q->name, err.text);

@@ -8,7 +8,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* Operations, called by name with a JSON text: the checks, a reader, the operation, its reply. No door knows more; this knows no door. */
+/*
+ * Operations, called by name with a JSON text: the checks, a reader, the operation, its reply. No
+ * door knows more; this knows no door.
+ */
 
 struct daemon;
 
@@ -18,14 +21,17 @@ struct api_request {
 	const char *name;
 	const char *body; /* JSON object, or "" for none */
 	size_t body_len;
-	const char *cwd;  /* NULL: unknown */
-	bool is_agent;    /* an agent calls, not a person */
+	const char *cwd; /* NULL: unknown */
+	bool is_agent;   /* an agent calls, not a person */
 	uint64_t started_us;
 	int (*progress)(void *door, const char *json_line); /* NULL: the door cannot */
 	void *door;
 };
 
-/* Does it wait or last (writes, streams, whole-store reads), so that it must not run on a thread that serves others? */
+/*
+ * Does it wait or last (writes, streams, whole-store reads), so that it must not run on a thread
+ * that serves others?
+ */
 bool api_lasts(const char *name);
 /* Fills out with the reply's JSON, a result or an error, and *ret_status. */
 void api_run(struct daemon *d, const struct api_request *q, struct buf *out, int *ret_status);

@@ -16,7 +16,9 @@
 
 #define STATUS_OK 200
 
-static const char *const ask_places[] = { [ASK_START] = "start", [ASK_PROMPT] = "prompt", [ASK_FILE] = "file" };
+static const char *const ask_places[] = {
+	[ASK_START] = "start", [ASK_PROMPT] = "prompt", [ASK_FILE] = "file"
+};
 
 static void header_fill(const struct ask_request *q, struct spool_header *h)
 {
@@ -34,14 +36,15 @@ static int agent_of(const struct ask_request *q, const struct agent **ret, struc
 {
 	const struct agent *agent = agent_find(q->agent);
 	if (!agent || !agent->ask_read || !agent->answer)
-		return err_set(err, ERR_USAGE, "there is no agent '%.64s' that asks", q->agent ? q->agent : "");
+		return err_set(err, ERR_USAGE, "there is no agent '%.64s' that asks",
+			q->agent ? q->agent : "");
 	*ret = agent;
 	return 0;
 }
 
 /* The text for this question; no text when there is nothing to say. */
-static int context_find(struct op_call *call, const struct agent *agent, const struct ask *ask, struct context_result *ret,
-	struct err *err)
+static int context_find(struct op_call *call, const struct agent *agent, const struct ask *ask,
+	struct context_result *ret, struct err *err)
 {
 	struct context_request r = {
 		.cwd = call->cwd,
@@ -55,13 +58,14 @@ static int context_find(struct op_call *call, const struct agent *agent, const s
 	};
 	if (call_project(call, &r.project, err))
 		return -1;
-	if (ask->agent_session && store_session_find(call->store, agent->id, ask->agent_session, &r.session, err))
+	if (ask->agent_session &&
+		store_session_find(call->store, agent->id, ask->agent_session, &r.session, err))
 		return -1;
 	return context_build(call, &r, ret, err);
 }
 
-static struct injection_note *note_make(const struct agent *agent, const struct ask *ask, const struct context_result *r,
-	int64_t at)
+static struct injection_note *note_make(const struct agent *agent, const struct ask *ask,
+	const struct context_result *r, int64_t at)
 {
 	if (!r->n || !ask->agent_session)
 		return NULL;
@@ -76,8 +80,8 @@ static struct injection_note *note_make(const struct agent *agent, const struct 
 	return n;
 }
 
-static int answer(struct daemon *d, const struct ask_request *q, struct reader *reader, struct buf *out,
-	struct injection_note **ret_note, struct err *err)
+static int answer(struct daemon *d, const struct ask_request *q, struct reader *reader,
+	struct buf *out, struct injection_note **ret_note, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(json_free_ptr) json *payload = NULL;
@@ -113,7 +117,8 @@ static int answer(struct daemon *d, const struct ask_request *q, struct reader *
 	return failed;
 }
 
-int ask_run(struct daemon *d, const struct ask_request *q, struct buf *out, struct injection_note **ret_note)
+int ask_run(struct daemon *d, const struct ask_request *q, struct buf *out,
+	struct injection_note **ret_note)
 {
 	struct err err = { 0 };
 	struct reader *reader = NULL;

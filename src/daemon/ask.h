@@ -7,8 +7,9 @@
 #include "base/buf.h"
 
 /*
- * What a hook asks: its input, raw, and a few headers. The answer is exactly what the agent is to print. Reads only; the note of
- * what was given is the caller's to record once the answer was written whole and in time.
+ * What a hook asks: its input, raw, and a few headers. The answer is exactly what the agent is to
+ * print. Reads only; the note of what was given is the caller's to record once the answer was
+ * written whole and in time.
  */
 
 #define ASK_BODY_MAX (1u << 20)
@@ -25,8 +26,12 @@ struct ask_request {
 };
 
 /* Returns the HTTP status. *ret_note is NULL when nothing was given; the caller owns it. */
-int ask_run(struct daemon *d, const struct ask_request *q, struct buf *out, struct injection_note **ret_note);
-/* The answer was written whole: records the note unless the hook has given up waiting. Takes it over. */
+int ask_run(struct daemon *d, const struct ask_request *q, struct buf *out,
+	struct injection_note **ret_note);
+/*
+ * The answer was written whole: records the note unless the hook has given up waiting. Takes it
+ * over.
+ */
 void ask_answered(struct daemon *d, struct injection_note *note);
 
 #endif

@@ -14,9 +14,9 @@
 #include "daemon/walk.h"
 
 /*
- * At the start of the daemon, a file that was read before and has grown is read on. A file never read is only touched when it is
- * younger than the store and its agent is one that this store already knows: what is older is for `remanence import`, which a
- * person asks for.
+ * At the start of the daemon, a file that was read before and has grown is read on. A file never
+ * read is only touched when it is younger than the store and its agent is one that this store
+ * already knows: what is older is for `remanence import`, which a person asks for.
  */
 
 #define SOON_US 50000
@@ -44,7 +44,8 @@ struct catchup {
 };
 
 /* With the mutex held. */
-static void due_add(struct catchup *c, const char *path, const struct agent *agent, uint64_t at_us, unsigned attempts)
+static void due_add(struct catchup *c, const char *path, const struct agent *agent, uint64_t at_us,
+	unsigned attempts)
 {
 	uint64_t soon = clock_mono_us() + SOON_US;
 	for (size_t i = 0; i < c->n; i++) {
@@ -56,7 +57,8 @@ static void due_add(struct catchup *c, const char *path, const struct agent *age
 		return;
 	}
 	if (c->n == CATCHUP_WAITING_MAX) {
-		log_warn("too many transcripts wait to be read; '%s' waits for the next import", path);
+		log_warn("too many transcripts wait to be read; '%s' waits for the next import",
+			path);
 		return;
 	}
 	MEM_GROW(c->due, c->cap, c->n + 1);
@@ -201,7 +203,8 @@ static void read_next(struct catchup *c)
 	pthread_mutex_lock(&c->mutex);
 	c->is_busy = false;
 	if (comes_again)
-		due_add(c, d.path, d.agent, clock_mono_us() + CATCHUP_AGAIN_MS * 1000ull, d.attempts + 1);
+		due_add(c, d.path, d.agent, clock_mono_us() + CATCHUP_AGAIN_MS * 1000ull,
+			d.attempts + 1);
 	free(d.path);
 }
 

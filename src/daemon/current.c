@@ -25,7 +25,8 @@ struct current {
 static const struct {
 	const char *name;
 	enum log_level level;
-} level_names[] = { { "error", LOG_ERROR }, { "warn", LOG_WARN }, { "info", LOG_INFO }, { "debug", LOG_DEBUG } };
+} level_names[] = { { "error", LOG_ERROR }, { "warn", LOG_WARN }, { "info", LOG_INFO },
+	{ "debug", LOG_DEBUG } };
 
 static void level_set(const struct settings *s)
 {
@@ -78,7 +79,8 @@ static bool file_has_changed(struct current *c)
 	struct stat st;
 	if (stat(c->path, &st))
 		st = (struct stat){ .st_size = -1 };
-	bool is_other = st.st_mtim.tv_sec != c->mtime.tv_sec || st.st_mtim.tv_nsec != c->mtime.tv_nsec || st.st_size != c->size;
+	bool is_other = st.st_mtim.tv_sec != c->mtime.tv_sec ||
+			st.st_mtim.tv_nsec != c->mtime.tv_nsec || st.st_size != c->size;
 	c->mtime = st.st_mtim;
 	c->size = st.st_size;
 	return is_other;

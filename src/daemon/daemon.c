@@ -42,6 +42,8 @@ static void committed(void *ctx, int64_t seq)
 	 */
 	if (d->follow)
 		follow_notify(d->follow, seq);
+	if (d->keeper)
+		keeper_poke(d->keeper);
 }
 
 /* A hook's events are in the store. */
@@ -92,7 +94,8 @@ void daemon_leave(struct daemon *d)
 bool daemon_is_idle(struct daemon *d)
 {
 	return http_is_idle(d->http) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
-	       observer_is_idle(d->observer) && writer_is_idle(d->writer) &&
+	       observer_is_idle(d->observer) &&
+		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
 	       follow_is_idle(d->follow);
 }
 
@@ -166,6 +169,7 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->catchup = catchup_new(&setup);
 	d->injections = injections_new(d->writer);
+	d->keeper = keeper_new(d->readers, d->writer);
 	struct drain_hooks hooks = {
 		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
 	};
@@ -255,11 +259,13 @@ void daemon_close(struct daemon *d)
 		drain_all(d->drain);
 	drain_free(d->drain);
 	observer_free(d->observer);
+	keeper_leave(d->keeper);
 	injections_free(d->injections);
 	transcripts_free(d->transcripts);
 	follow_close(d->follow);
 	readers_free(d->readers);
 	writer_close(d->writer);
+	keeper_free(d->keeper);
 	timers_free(d->timers);
 	current_close(d->current);
 	if (d->lock >= 0) {

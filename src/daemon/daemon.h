@@ -13,6 +13,7 @@
 #include "daemon/drain.h"
 #include "daemon/follow.h"
 #include "daemon/injections.h"
+#include "daemon/keeper.h"
 #include "daemon/observer.h"
 #include "daemon/readers.h"
 #include "daemon/transcript.h"
@@ -20,8 +21,9 @@
 #include "ops/ops.h"
 
 /*
- * The daemon: the parts, in the order in which they are made and, backwards, ended. Threads: this one (timers and signals), two that
- * serve HTTP, one per call that waits or streams, the writer, the drain, the catch-up, the observer and the follower.
+ * The daemon: the parts, in the order in which they are made and, backwards, ended. Threads: this
+ * one (timers and signals), two that serve HTTP, one per call that waits or streams, the writer,
+ * the drain, the catch-up, the observer and the follower.
  */
 
 struct http;
@@ -30,13 +32,14 @@ struct timers;
 struct daemon {
 	struct paths paths;
 	struct arena arena;
-	char *url;               /* of the store */
-	int lock;                /* descriptor */
+	char *url; /* of the store */
+	int lock;  /* descriptor */
 	struct current *current;
 	struct writer *writer;
 	struct readers *readers;
 	struct follow *follow;
 	struct observer *observer;
+	struct keeper *keeper;
 	struct transcripts *transcripts;
 	struct catchup *catchup;
 	struct drain *drain;
@@ -59,8 +62,9 @@ int daemon_open(struct daemon *d, const char *home, bool is_foreground, struct e
 void daemon_run(struct daemon *d);
 void daemon_close(struct daemon *d);
 
-void daemon_use(struct daemon *d);   /* somebody uses it now: the idle time begins anew */
-void daemon_leave(struct daemon *d); /* asks the main loop to end; safe in a signal handler and on any thread */
+void daemon_use(struct daemon *d); /* somebody uses it now: the idle time begins anew */
+/* asks the main loop to end; safe in a signal handler and on any thread */
+void daemon_leave(struct daemon *d);
 /* Nothing waits to be done by any part. */
 bool daemon_is_idle(struct daemon *d);
 

@@ -20,9 +20,10 @@
 #include "wire/spool.h"
 
 /*
- * A sweep lists a folder, hands each file to the writer, and waits for all of them before it lists again, so that no file is in two
- * works at once. A file that fails alone (others of its sweep were stored) is counted; one that fails DRAIN_ATTEMPTS times
- * is poison and is put aside, or it would be tried for ever.
+ * A sweep lists a folder, hands each file to the writer, and waits for all of them before it lists
+ * again, so that no file is in two works at once. A file that fails alone (others of its sweep were
+ * stored) is counted; one that fails DRAIN_ATTEMPTS times is poison and is put aside, or it would
+ * be tried for ever.
  */
 
 #define SUSPECTS_MAX 64
@@ -85,8 +86,11 @@ static void path_of(char out[PATH_MAX], const char *dir, const char *name, const
 	snprintf(out, PATH_MAX, "%s/%s%s", dir, name, ending);
 }
 
-/* Moves a file into bad/ and writes why beside it. A file that cannot be moved stays, and is said. */
-static void put_aside(struct drain *d, const struct folder *f, const char *name, const struct err *why)
+/*
+ * Moves a file into bad/ and writes why beside it. A file that cannot be moved stays, and is said.
+ */
+static void put_aside(
+	struct drain *d, const struct folder *f, const char *name, const struct err *why)
 {
 	char from[PATH_MAX], to[PATH_MAX], reason[PATH_MAX];
 	struct err err = { 0 };
@@ -113,12 +117,14 @@ static int hook_run(struct desk *desk, struct work *work, struct err *err)
 	struct intake_result result = { 0 };
 	if (intake_take(desk->intake, desk->store, desk->arena, &h->capture, h->name, &result, err))
 		return -1;
-	if (result.redactions && store_counter_add(desk->store, "redactions", (int64_t)result.redactions, err))
+	if (result.redactions &&
+		store_counter_add(desk->store, "redactions", (int64_t)result.redactions, err))
 		return -1;
 	h->session = result.session;
 	if (!h->capture.stops_turn || !result.session)
 		return 0;
-	const char *turn = h->capture.nevents ? h->capture.events[h->capture.nevents - 1].turn : NULL;
+	const char *turn =
+		h->capture.nevents ? h->capture.events[h->capture.nevents - 1].turn : NULL;
 	return store_turn_stopped(desk->store, result.session, turn, err);
 }
 
@@ -162,7 +168,8 @@ static void hook_done(struct work *work, int result, int64_t seq, const struct e
 	} else {
 		path_of(path, h->folder->new_dir, h->name, "");
 		if (unlink(path) && errno != ENOENT)
-			log_error("spool file '%s' cannot be removed: %s", h->name, strerror(errno));
+			log_error(
+				"spool file '%s' cannot be removed: %s", h->name, strerror(errno));
 		d->hooks.taken(d->hooks.ctx, &h->capture, h->session);
 	}
 	arena_done(&h->arena);
@@ -185,7 +192,10 @@ static void take_file(struct drain *d, const struct folder *f, const char *name)
 	path_of(path, f->new_dir, name, "");
 	enum spool_verdict verdict = spool_file_read(path, &h->arena, &h->capture, &err);
 	if (verdict == SPOOL_TAKEN) {
-		h->work = (struct work){ .lane = LANE_HOOK, .bytes = h->arena.used, .run = hook_run, .done = hook_done };
+		h->work = (struct work){ .lane = LANE_HOOK,
+			.bytes = h->arena.used,
+			.run = hook_run,
+			.done = hook_done };
 		h->drain = d;
 		h->folder = f;
 		snprintf(h->name, sizeof(h->name), "%s", name);
@@ -211,7 +221,9 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-/* The first names of a folder in order, at most DRAIN_SWEEP_FILES; *has_more when there are others. */
+/*
+ * The first names of a folder in order, at most DRAIN_SWEEP_FILES; *has_more when there are others.
+ */
 static size_t names_read(const char *dir, char (**ret)[SPOOL_NAME_MAX], bool *has_more)
 {
 	DIR *folder = opendir(dir);
@@ -242,8 +254,8 @@ static size_t names_read(const char *dir, char (**ret)[SPOOL_NAME_MAX], bool *ha
 }
 
 /*
- * After a sweep, nothing is in flight: who failed while others passed comes nearer to quarantine; who did not fail is no suspect any
- * more.
+ * After a sweep, nothing is in flight: who failed while others passed comes nearer to quarantine;
+ * who did not fail is no suspect any more.
  */
 static void judge_suspects(struct drain *d, const struct folder *f, bool has_passed)
 {
@@ -320,7 +332,8 @@ static void *drain_main(void *arg)
 	return NULL;
 }
 
-struct drain *drain_new(const struct paths *paths, struct writer *writer, const struct drain_hooks *hooks)
+struct drain *drain_new(
+	const struct paths *paths, struct writer *writer, const struct drain_hooks *hooks)
 {
 	struct drain *d = mem_alloc(sizeof(*d));
 	d->writer = writer;
@@ -402,7 +415,8 @@ static int64_t count_files(const char *spool, const char *name, bool without_rea
 	struct dirent *entry;
 	int64_t n = 0;
 	while (folder && (entry = readdir(folder)))
-		n += entry->d_name[0] != '.' && !(without_reasons && str_ends(entry->d_name, ".reason"));
+		n += entry->d_name[0] != '.' &&
+		     !(without_reasons && str_ends(entry->d_name, ".reason"));
 	if (folder)
 		closedir(folder);
 	return n;
@@ -431,7 +445,8 @@ static void remove_older(const char *spool, const char *name, int64_t before)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const char *path = path_join(&a, dir, names[i]);
-		if (!lstat(path, &st) && S_ISREG(st.st_mode) && (int64_t)st.st_mtime * 1000 < before)
+		if (!lstat(path, &st) && S_ISREG(st.st_mode) &&
+			(int64_t)st.st_mtime * 1000 < before)
 			removed += !unlink(path);
 	}
 	if (removed)
@@ -441,7 +456,8 @@ static void remove_older(const char *spool, const char *name, int64_t before)
 void drain_clean(const struct paths *paths)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	const char *const spools[] = { paths->spool, paths->spare ? path_join(&a, paths->spare, "spool") : NULL };
+	const char *const spools[] = { paths->spool,
+		paths->spare ? path_join(&a, paths->spare, "spool") : NULL };
 	for (size_t i = 0; i < ARRAY_LEN(spools) && spools[i]; i++) {
 		remove_older(spools[i], "tmp", clock_now() - DRAIN_TMP_MS);
 		remove_older(spools[i], "bad", clock_now() - DRAIN_BAD_MS);

@@ -10,14 +10,16 @@
 #include "model/capture.h"
 
 /*
- * The drain: a thread that takes what hooks left in the spool (and in the spare folder) into the store. Files are read in the order
- * of their names; a file is unlinked only when the transaction that holds its events is on disk. What cannot be read is put
- * aside into bad/ with its reason. What cannot be written now stays and is tried at the next sweep.
+ * The drain: a thread that takes what hooks left in the spool (and in the spare folder) into the
+ * store. Files are read in the order of their names; a file is unlinked only when the transaction
+ * that holds its events is on disk. What cannot be read is put aside into bad/ with its reason.
+ * What cannot be written now stays and is tried at the next sweep.
  */
 
-#define DRAIN_SWEEP_FILES 4096          /* names held at once */
-#define DRAIN_ATTEMPTS 8                /* of a file that fails while others pass, then it is put aside */
-#define DRAIN_TMP_MS (60 * 60 * 1000)   /* an unfinished file this old in tmp/ belongs to a dead hook */
+#define DRAIN_SWEEP_FILES 4096 /* names held at once */
+#define DRAIN_ATTEMPTS 8       /* of a file that fails while others pass, then it is put aside */
+/* an unfinished file this old in tmp/ belongs to a dead hook */
+#define DRAIN_TMP_MS (60 * 60 * 1000)
 #define DRAIN_BAD_MS (30LL * 24 * 60 * 60 * 1000) /* quarantine is emptied of what is older */
 #define DRAIN_REASON_MAX 600
 
@@ -36,7 +38,8 @@ struct drain_state {
 };
 
 struct drain;
-struct drain *drain_new(const struct paths *paths, struct writer *writer, const struct drain_hooks *hooks);
+struct drain *drain_new(
+	const struct paths *paths, struct writer *writer, const struct drain_hooks *hooks);
 void drain_free(struct drain *d); /* NULL is fine */
 void drain_poke(struct drain *d); /* a knock; from any thread */
 /* Sweeps until everything that can be taken is taken; from any thread, waits. */

@@ -11,11 +11,24 @@ extern char **environ;
 
 /* A name that ends with '_' stands for all that begin so. */
 static const char *const kept[] = {
-	"HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_", "TZ", "TMPDIR", "XDG_", "REMANENCE_",
+	"HOME",
+	"PATH",
+	"USER",
+	"LOGNAME",
+	"LANG",
+	"LC_",
+	"TZ",
+	"TMPDIR",
+	"XDG_",
+	"REMANENCE_",
 	/* Where agents keep their transcripts when not at home. */
-	"CLAUDE_CONFIG_DIR", "CODEX_HOME",
+	"CLAUDE_CONFIG_DIR",
+	"CODEX_HOME",
 	/* Of tests. */
-	"ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS",
+	"ASAN_OPTIONS",
+	"UBSAN_OPTIONS",
+	"TSAN_OPTIONS",
+	"LSAN_OPTIONS",
 };
 
 int environment_keeps(const char *variable)

@@ -5,7 +5,8 @@
 #include "base/mem.h"
 #include "daemon/injections.h"
 
-struct exchange *exchange_new(struct http *http, struct MHD_Connection *connection, const char *path)
+struct exchange *exchange_new(
+	struct http *http, struct MHD_Connection *connection, const char *path)
 {
 	struct exchange *x = mem_alloc(sizeof(*x));
 	x->http = http;
@@ -63,7 +64,8 @@ int exchange_line(struct exchange *x, const char *line, void (*resume)(struct MH
 	return is_gone;
 }
 
-void exchange_finish(struct exchange *x, struct buf *reply, int status, void (*resume)(struct MHD_Connection *c))
+void exchange_finish(
+	struct exchange *x, struct buf *reply, int status, void (*resume)(struct MHD_Connection *c))
 {
 	pthread_mutex_lock(&x->mutex);
 	if (x->state == EXCHANGE_STREAMING) {
@@ -83,7 +85,8 @@ void exchange_finish(struct exchange *x, struct buf *reply, int status, void (*r
 		exchange_free(x);
 }
 
-ssize_t exchange_take(struct exchange *x, char *to, size_t max, void (*suspend)(struct MHD_Connection *c))
+ssize_t exchange_take(
+	struct exchange *x, char *to, size_t max, void (*suspend)(struct MHD_Connection *c))
 {
 	pthread_mutex_lock(&x->mutex);
 	ssize_t n = (ssize_t)MIN(max, x->lines.len - x->given);

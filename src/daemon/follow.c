@@ -12,8 +12,8 @@
 #include "ops/find.h"
 
 /*
- * An index that is ahead of the store belongs to another store (one that was restored, say): it is filled anew. So is one
- * whose changes cannot be read back.
+ * An index that is ahead of the store belongs to another store (one that was restored, say): it is
+ * filled anew. So is one whose changes cannot be read back.
  */
 
 #define RETRY_MS 5000 /* after a failure of the store or of the disk */
@@ -80,8 +80,8 @@ static struct doc doc_of(const struct index_row *r)
 	};
 }
 
-static int page_index(struct follow *f, struct arena *a, struct store *s, const struct change *changes, size_t n,
-	struct err *err)
+static int page_index(struct follow *f, struct arena *a, struct store *s,
+	const struct change *changes, size_t n, struct err *err)
 {
 	struct index_row *rows = ARENA_ARRAY(a, struct index_row, n);
 	struct doc *docs = ARENA_ARRAY(a, struct doc, n);
@@ -112,7 +112,8 @@ static int page_follow(struct follow *f, struct err *err)
 	struct reader *reader;
 	if (readers_lend(f->readers, &reader, err))
 		return -1;
-	int result = store_changes(reader->store, &a, (int64_t)index_seq(f->index), FOLLOW_PAGE, &changes, &n, err);
+	int result = store_changes(
+		reader->store, &a, (int64_t)index_seq(f->index), FOLLOW_PAGE, &changes, &n, err);
 	if (!result && n)
 		result = page_index(f, &a, reader->store, changes, n, err);
 	readers_return(f->readers, reader);
@@ -166,7 +167,8 @@ static void grant(struct follow *f)
 	f->is_busy = true;
 	pthread_mutex_unlock(&f->mutex);
 	struct err err = { 0 };
-	int result = wish == WISH_FILL ? index_clear(f->index, &err) : index_flush(f->index, true, &err);
+	int result =
+		wish == WISH_FILL ? index_clear(f->index, &err) : index_flush(f->index, true, &err);
 	pthread_mutex_lock(&f->mutex);
 	f->is_busy = false;
 	if (wish == WISH_FILL && !result) {
@@ -242,7 +244,8 @@ static void start_up(struct follow *f)
 	pthread_mutex_unlock(&f->mutex);
 }
 
-int follow_open(const char *dir, struct readers *readers, int64_t last, struct follow **ret, struct err *err)
+int follow_open(const char *dir, struct readers *readers, int64_t last, struct follow **ret,
+	struct err *err)
 {
 	struct index *index;
 	bool needs_rebuild = false;
@@ -278,7 +281,9 @@ void follow_close(struct follow *f)
 		return;
 	pthread_mutex_lock(&f->mutex);
 	f->is_closing = true;
-	/* A fill from scratch goes on at the next start; it would keep a leaving daemon for long. */
+	/*
+	 * A fill from scratch goes on at the next start; it would keep a leaving daemon for long.
+	 */
 	if (f->is_filling) {
 		f->is_filling = false;
 		f->last = f->seq;
@@ -288,7 +293,9 @@ void follow_close(struct follow *f)
 	pthread_join(f->thread, NULL);
 	struct err err = { 0 };
 	if (index_flush(f->index, false, &err))
-		log_warn("the index cannot be written: %s; it is filled from the store at the next start", err.text);
+		log_warn("the index cannot be written: %s; it is filled from the store at the next "
+			 "start",
+			err.text);
 	index_close(f->index);
 	pthread_cond_destroy(&f->wake);
 	pthread_cond_destroy(&f->moved);
@@ -318,7 +325,8 @@ void follow_wait(struct follow *f, int64_t seq)
 	while (f->seq < seq && !f->is_filling && !f->is_stuck && clock_mono_us() < end)
 		wait_ms(f, &f->moved, FOLLOW_WAIT_MS);
 	if (f->seq < seq)
-		log_warn("a reply did not wait for the index (at change %lld of %lld)", (long long)f->seq, (long long)seq);
+		log_warn("a reply did not wait for the index (at change %lld of %lld)",
+			(long long)f->seq, (long long)seq);
 	pthread_mutex_unlock(&f->mutex);
 }
 
@@ -347,7 +355,8 @@ int follow_purge(struct follow *f, bool from_scratch, struct err *err)
 	while (!result && from_scratch && f->is_filling && !f->is_stuck && !f->is_leaving)
 		pthread_cond_wait(&f->moved, &f->mutex);
 	if (!result && from_scratch && f->is_filling && f->is_leaving)
-		result = err_set(err, ERR_BUSY, "the daemon is leaving; the index is filled at its next start");
+		result = err_set(err, ERR_BUSY,
+			"the daemon is leaving; the index is filled at its next start");
 	if (!result && from_scratch && f->is_stuck)
 		result = err_set(err, ERR_STORE, "the index cannot be filled: %s", f->trouble);
 	pthread_mutex_unlock(&f->mutex);
@@ -380,7 +389,9 @@ bool follow_is_idle(struct follow *f)
 void follow_state(struct follow *f, struct follow_state *ret)
 {
 	pthread_mutex_lock(&f->mutex);
-	*ret = (struct follow_state){ .seq = f->seq, .last = f->last, .is_filling = f->is_filling, .is_stuck = f->is_stuck };
+	*ret = (struct follow_state){
+		.seq = f->seq, .last = f->last, .is_filling = f->is_filling, .is_stuck = f->is_stuck
+	};
 	memcpy(ret->trouble, f->trouble, sizeof(ret->trouble));
 	pthread_mutex_unlock(&f->mutex);
 }

@@ -22,9 +22,10 @@
 #include "wire/spool.h"
 
 /*
- * libmicrohttpd calls the handler once when the headers are there (a reply queued then would close the connection), then for the
- * body, then once more for the reply; a suspended connection comes back to the handler when it is resumed. Quick
- * reads are answered on the thread that serves the connection.
+ * libmicrohttpd calls the handler once when the headers are there (a reply queued then would close
+ * the connection), then for the body, then once more for the reply; a suspended connection comes
+ * back to the handler when it is resumed. Quick reads are answered on the thread that serves the
+ * connection.
  */
 
 #define API_PREFIX "/api/"
@@ -65,10 +66,12 @@ static enum MHD_Result queue_whole(struct exchange *x)
 {
 	size_t len = x->reply.len;
 	char *data = buf_steal(&x->reply);
-	struct MHD_Response *r = MHD_create_response_from_buffer(len, data, data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
+	struct MHD_Response *r = MHD_create_response_from_buffer(
+		len, data, data ? MHD_RESPMEM_MUST_FREE : MHD_RESPMEM_PERSISTENT);
 	if (!r)
 		return MHD_NO;
-	enum MHD_Result result = MHD_queue_response(x->connection, (unsigned)x->status, reply_headers(x->http, r, "application/json"));
+	enum MHD_Result result = MHD_queue_response(
+		x->connection, (unsigned)x->status, reply_headers(x->http, r, "application/json"));
 	MHD_destroy_response(r);
 	return result;
 }
@@ -82,10 +85,12 @@ static ssize_t stream_read(void *ctx, uint64_t at, char *to, size_t max)
 
 static enum MHD_Result queue_stream(struct exchange *x)
 {
-	struct MHD_Response *r = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, x, NULL);
+	struct MHD_Response *r = MHD_create_response_from_callback(
+		MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, x, NULL);
 	if (!r)
 		return MHD_NO;
-	enum MHD_Result result = MHD_queue_response(x->connection, STATUS_OK, reply_headers(x->http, r, "application/jsonl"));
+	enum MHD_Result result = MHD_queue_response(
+		x->connection, STATUS_OK, reply_headers(x->http, r, "application/jsonl"));
 	MHD_destroy_response(r);
 	return result;
 }
@@ -105,7 +110,8 @@ static void read_caller(struct exchange *x)
 {
 	const char *encoded = header(x, "X-Remanence-Cwd");
 	char *cwd = encoded ? mem_alloc(CWD_MAX) : NULL;
-	if (cwd && (!spool_percent_decode(encoded, strlen(encoded), cwd, CWD_MAX) || cwd[0] != '/')) {
+	if (cwd &&
+		(!spool_percent_decode(encoded, strlen(encoded), cwd, CWD_MAX) || cwd[0] != '/')) {
 		free(cwd);
 		cwd = NULL;
 	}
@@ -232,7 +238,8 @@ static const struct route routes[] = {
 
 static bool route_matches(const struct route *r, const char *path)
 {
-	return r->is_prefix ? !strncmp(path, r->path, strlen(r->path)) && path[strlen(r->path)] : !strcmp(path, r->path);
+	return r->is_prefix ? !strncmp(path, r->path, strlen(r->path)) && path[strlen(r->path)]
+			    : !strcmp(path, r->path);
 }
 
 static void find_route(struct exchange *x, const char *method)
@@ -262,7 +269,8 @@ static void find_route(struct exchange *x, const char *method)
 
 /* --- libmicrohttpd's side. --- */
 
-static enum MHD_Result begin_exchange(struct http *h, struct MHD_Connection *c, const char *path, const char *method, void **ret)
+static enum MHD_Result begin_exchange(
+	struct http *h, struct MHD_Connection *c, const char *path, const char *method, void **ret)
 {
 	struct exchange *x = exchange_new(h, c, path);
 	x->started_us = clock_mono_us();
@@ -288,15 +296,16 @@ static void answer_exchange(struct exchange *x)
 {
 	struct err err = { 0 };
 	if (x->is_too_large && x->route) {
-		err_set(&err, ERR_TOO_LARGE, "the request's body exceeds %zu KB", x->route->body_max >> 10);
+		err_set(&err, ERR_TOO_LARGE, "the request's body exceeds %zu KB",
+			x->route->body_max >> 10);
 		fail(x, &err);
 	} else if (x->route) {
 		x->route->answer(x);
 	}
 }
 
-static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *path, const char *method, const char *version,
-	const char *data, size_t *len, void **of_request)
+static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *path,
+	const char *method, const char *version, const char *data, size_t *len, void **of_request)
 {
 	if (!*of_request)
 		return begin_exchange(ctx, c, path, method, of_request);
@@ -320,7 +329,8 @@ static enum MHD_Result handle(void *ctx, struct MHD_Connection *c, const char *p
 	return state == EXCHANGE_STREAMING ? queue_stream(x) : MHD_YES;
 }
 
-static void completed(void *ctx, struct MHD_Connection *c, void **of_request, enum MHD_RequestTerminationCode code)
+static void completed(void *ctx, struct MHD_Connection *c, void **of_request,
+	enum MHD_RequestTerminationCode code)
 {
 	struct http *h = ctx;
 	struct exchange *x = *of_request;
@@ -339,7 +349,8 @@ static void completed(void *ctx, struct MHD_Connection *c, void **of_request, en
 	pthread_mutex_unlock(&h->mutex);
 }
 
-static void knocked(void *ctx, struct MHD_Connection *c, void **of_socket, enum MHD_ConnectionNotificationCode code)
+static void knocked(void *ctx, struct MHD_Connection *c, void **of_socket,
+	enum MHD_ConnectionNotificationCode code)
 {
 	struct http *h = ctx;
 	if (code != MHD_CONNECTION_NOTIFY_STARTED)
@@ -366,17 +377,15 @@ int http_open(struct daemon *d, int fd, struct http **ret, struct err *err)
 	pthread_cond_init(&h->ended, NULL);
 	/* Requests may be answered, and look here, before MHD_start_daemon returns. */
 	*ret = h;
-	h->mhd = MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC |
-			MHD_USE_ERROR_LOG,
-		0, NULL, NULL, handle, h,
-		MHD_OPTION_EXTERNAL_LOGGER, complain, NULL,
-		MHD_OPTION_LISTEN_SOCKET, fd,
-		MHD_OPTION_THREAD_POOL_SIZE, (unsigned)HTTP_THREADS,
-		MHD_OPTION_CONNECTION_LIMIT, (unsigned)HTTP_CONNECTIONS,
-		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)HTTP_TIMEOUT_S,
-		MHD_OPTION_NOTIFY_COMPLETED, completed, h,
-		MHD_OPTION_NOTIFY_CONNECTION, knocked, h,
-		MHD_OPTION_END);
+	h->mhd =
+		MHD_start_daemon(MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_EPOLL |
+					 MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG,
+			0, NULL, NULL, handle, h, MHD_OPTION_EXTERNAL_LOGGER, complain, NULL,
+			MHD_OPTION_LISTEN_SOCKET, fd, MHD_OPTION_THREAD_POOL_SIZE,
+			(unsigned)HTTP_THREADS, MHD_OPTION_CONNECTION_LIMIT,
+			(unsigned)HTTP_CONNECTIONS, MHD_OPTION_CONNECTION_TIMEOUT,
+			(unsigned)HTTP_TIMEOUT_S, MHD_OPTION_NOTIFY_COMPLETED, completed, h,
+			MHD_OPTION_NOTIFY_CONNECTION, knocked, h, MHD_OPTION_END);
 	if (h->mhd)
 		return 0;
 	*ret = NULL;

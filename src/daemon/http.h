@@ -7,16 +7,17 @@
 #include "base/err.h"
 
 /*
- * The HTTP door on the unix socket, and the only place that includes libmicrohttpd. Every connection is also a knock: the spool is
- * swept. Routes: POST /api/<operation>, POST /ask, GET /health. Every reply carries X-Remanence-Build and X-Remanence-Settings.
+ * The HTTP door on the unix socket, and the only place that includes libmicrohttpd. Every
+ * connection is also a knock: the spool is swept. Routes: POST /api/<operation>, POST /ask, GET
+ * /health. Every reply carries X-Remanence-Build and X-Remanence-Settings.
  */
 
 #define HTTP_THREADS 2
 #define HTTP_BODY_MAX (16u << 20)
 #define HTTP_CONNECTIONS 400
-#define HTTP_TIMEOUT_S 60       /* of an idle connection */
-#define HTTP_CALLS_MAX 6        /* calls that last, at the same time; more are refused as busy */
-#define HTTP_LEAVE_MS 5000      /* for replies to be written when the daemon leaves */
+#define HTTP_TIMEOUT_S 60  /* of an idle connection */
+#define HTTP_CALLS_MAX 6   /* calls that last, at the same time; more are refused as busy */
+#define HTTP_LEAVE_MS 5000 /* for replies to be written when the daemon leaves */
 
 struct daemon;
 struct http;

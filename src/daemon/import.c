@@ -68,10 +68,14 @@ static int64_t eta_ms(const struct importing *im)
 	uint64_t spent = (clock_mono_us() - im->started_us) / 1000;
 	if (!im->bytes_done || im->bytes_done >= im->bytes_total)
 		return 0;
-	return (int64_t)((double)spent * (double)(im->bytes_total - im->bytes_done) / (double)im->bytes_done);
+	return (int64_t)((double)spent * (double)(im->bytes_total - im->bytes_done) /
+			 (double)im->bytes_done);
 }
 
-/* Tells the caller how far it is, at most every IMPORT_PROGRESS_MS. Non-zero: nobody listens any more. */
+/*
+ * Tells the caller how far it is, at most every IMPORT_PROGRESS_MS. Non-zero: nobody listens any
+ * more.
+ */
 static int tell(struct importing *im, bool at_once)
 {
 	uint64_t now = clock_mono_us();
@@ -126,7 +130,10 @@ static void on_seen(void *ctx, enum agent_id agent, const char *agent_session)
 static void on_bad_line(void *ctx, uint64_t number, const char *reason)
 {
 	struct importing *im = ctx;
-	skip(im, arena_printf(im->call->arena, "%s:%llu", im->file->path, (unsigned long long)number), reason);
+	skip(im,
+		arena_printf(
+			im->call->arena, "%s:%llu", im->file->path, (unsigned long long)number),
+		reason);
 }
 
 /* Waits for the oldest reading. -1 only when the whole import has to end. */
@@ -220,7 +227,8 @@ static int find_files(struct importing *im, struct walk *w, struct err *err)
 	const char *missing = NULL;
 	size_t nmissing = 0;
 	for (size_t i = 0; i < q->n; i++) {
-		const char *path = path_clean(w->arena, im->call->cwd ? im->call->cwd : "/", q->paths[i]);
+		const char *path =
+			path_clean(w->arena, im->call->cwd ? im->call->cwd : "/", q->paths[i]);
 		if (!file_exists(path)) {
 			missing = path;
 			nmissing++;
@@ -241,7 +249,8 @@ static int find_files(struct importing *im, struct walk *w, struct err *err)
 /* An import of limited patience leaves what it did not begin to the background. */
 static bool is_out_of_patience(const struct importing *im)
 {
-	return im->q->patience_ms && clock_mono_us() - im->started_us > (uint64_t)im->q->patience_ms * 1000;
+	return im->q->patience_ms &&
+	       clock_mono_us() - im->started_us > (uint64_t)im->q->patience_ms * 1000;
 }
 
 static void leave_to_background(struct importing *im, const struct walk *w, size_t from)
@@ -283,10 +292,12 @@ static void keep_since(struct walk *w, int64_t since)
 	w->n = kept;
 }
 
-int import_run(const struct import_room *room, struct op_call *call, const struct import_request *q, struct import_result *ret,
-	struct err *err)
+int import_run(const struct import_room *room, struct op_call *call, const struct import_request *q,
+	struct import_result *ret, struct err *err)
 {
-	struct importing im = { .room = room, .call = call, .q = q, .ret = ret, .started_us = clock_mono_us() };
+	struct importing im = {
+		.room = room, .call = call, .q = q, .ret = ret, .started_us = clock_mono_us()
+	};
 	struct walk w = { .arena = call->arena, .ending = TRANSCRIPT_ENDING };
 	uint64_t made = observer_made(room->observer);
 	*ret = (struct import_result){ 0 };
@@ -296,15 +307,19 @@ int import_run(const struct import_room *room, struct op_call *call, const struc
 	int result = read_files(&im, &w, err);
 	free(im.sessions.hashes);
 	if (im.skipped_unnamed)
-		log_warn("the import passed over %llu further lines or files", (unsigned long long)im.skipped_unnamed);
+		log_warn("the import passed over %llu further lines or files",
+			(unsigned long long)im.skipped_unnamed);
 	uint64_t read_us = clock_mono_us();
 	if (result || q->is_dry)
 		return result;
 	observer_wait(room->observer, room->stop);
 	uint64_t observed_us = clock_mono_us();
 	follow_wait_long(room->follow, writer_seq(room->writer), room->stop);
-	log_info("import of %llu bytes: read in %llu ms, observed %llu ms later, indexed %llu ms later", (unsigned long long)ret->bytes,
-		(unsigned long long)(read_us - im.started_us) / 1000, (unsigned long long)(observed_us - read_us) / 1000,
+	log_info("import of %llu bytes: read in %llu ms, observed %llu ms later, indexed %llu ms "
+		 "later",
+		(unsigned long long)ret->bytes,
+		(unsigned long long)(read_us - im.started_us) / 1000,
+		(unsigned long long)(observed_us - read_us) / 1000,
 		(unsigned long long)(clock_mono_us() - observed_us) / 1000);
 	ret->memories = (int64_t)(observer_made(room->observer) - made);
 	tell(&im, true);

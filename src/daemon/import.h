@@ -12,9 +12,10 @@
 #include "ops/ops.h"
 
 /*
- * An import: the transcripts of the agents' own folders, or those given, newest first, each read from where it was left. Runs on the
- * caller's thread, which parses; the writer stores. While it goes on the observer makes memories of what is stored, so that the
- * newest sessions can be found first. It returns when everything is searchable.
+ * An import: the transcripts of the agents' own folders, or those given, newest first, each read
+ * from where it was left. Runs on the caller's thread, which parses; the writer stores. While it
+ * goes on the observer makes memories of what is stored, so that the newest sessions can be found
+ * first. It returns when everything is searchable.
  */
 
 #define IMPORT_PROGRESS_MS 200
@@ -30,8 +31,8 @@ struct import_room {
 	const _Atomic bool *stop;
 };
 
-int import_run(const struct import_room *room, struct op_call *call, const struct import_request *q, struct import_result *ret,
-	struct err *err);
+int import_run(const struct import_room *room, struct op_call *call, const struct import_request *q,
+	struct import_result *ret, struct err *err);
 
 struct walk;
 /* Adds an agent's own folders; agent NONE: of all agents. */

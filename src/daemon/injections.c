@@ -75,7 +75,8 @@ static int flush_run(struct desk *desk, struct work *work, struct err *err)
 			.chars = note->chars,
 		};
 		f->is_stored[i] = false;
-		if (store_session_find(desk->store, note->agent, note->agent_session, &row.session, err))
+		if (store_session_find(
+			    desk->store, note->agent, note->agent_session, &row.session, err))
 			return -1;
 		if (!row.session)
 			continue;
@@ -107,7 +108,8 @@ void injections_flush(struct injections *i)
 	pthread_mutex_lock(&i->mutex);
 	if (i->n) {
 		f = mem_alloc(sizeof(*f));
-		f->work = (struct work){ .lane = LANE_REQUEST, .run = flush_run, .done = flush_done };
+		f->work =
+			(struct work){ .lane = LANE_REQUEST, .run = flush_run, .done = flush_done };
 		f->owner = i;
 		f->n = i->n;
 		for (size_t k = 0; k < i->n; k++)

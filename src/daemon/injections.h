@@ -8,8 +8,9 @@
 #include "model/names.h"
 
 /*
- * What was given to sessions, on its way into the store. The hook that asks also captures, and its file may be taken in later than
- * its question was answered: a note waits until its session is there, for INJECTIONS_WAIT_MS (an excluded session never comes).
+ * What was given to sessions, on its way into the store. The hook that asks also captures, and its
+ * file may be taken in later than its question was answered: a note waits until its session is
+ * there, for INJECTIONS_WAIT_MS (an excluded session never comes).
  */
 
 #define INJECTIONS_MAX 256
@@ -28,8 +29,9 @@ void injection_note_free(struct injection_note *n); /* NULL is fine */
 
 struct injections;
 struct injections *injections_new(struct writer *writer);
-void injections_free(struct injections *i); /* NULL is fine */
+void injections_free(struct injections *i);                             /* NULL is fine */
 void injections_add(struct injections *i, struct injection_note *note); /* takes it over */
-void injections_flush(struct injections *i);                            /* after a sweep of the spool */
+/* after a sweep of the spool */
+void injections_flush(struct injections *i);
 
 #endif

@@ -31,11 +31,12 @@ static int refill(struct lines *l, struct err *err)
 	l->len -= l->at;
 	l->at = 0;
 	do
-		n = pread(l->fd, l->piece + l->len, MIN(l->cap - l->len, (size_t)LINES_PIECE), (off_t)(l->base + l->len));
+		n = pread(l->fd, l->piece + l->len, MIN(l->cap - l->len, (size_t)LINES_PIECE),
+			(off_t)(l->base + l->len));
 	while (n < 0 && errno == EINTR);
 	if (n < 0)
-		return err_set(err, ERR_IO, "it cannot be read at byte %llu: %s", (unsigned long long)(l->base + l->len),
-			strerror(errno));
+		return err_set(err, ERR_IO, "it cannot be read at byte %llu: %s",
+			(unsigned long long)(l->base + l->len), strerror(errno));
 	l->len += (size_t)n;
 	l->is_ended = n == 0;
 	return 0;
@@ -108,7 +109,10 @@ static void thin_line(struct lines *l, struct line *ret)
 	ret->len = l->thin.len;
 }
 
-/* The line that begins at `at`: 1, 0 when nothing is there, -1. *ret_kept is false for one to be passed over. */
+/*
+ * The line that begins at `at`: 1, 0 when nothing is there, -1. *ret_kept is false for one to be
+ * passed over.
+ */
 static int one_line(struct lines *l, struct line *ret, bool *ret_kept, struct err *err)
 {
 	for (;;) {

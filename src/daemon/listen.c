@@ -26,7 +26,8 @@ static int bind_at(int fd, const char *path)
 	int dir = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -1;
-	int n = snprintf(address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d%s", dir, slash);
+	int n = snprintf(
+		address.sun_path, sizeof(address.sun_path), "/proc/self/fd/%d%s", dir, slash);
 	int result = -1;
 	if (n > 0 && (size_t)n < sizeof(address.sun_path))
 		result = bind(fd, (struct sockaddr *)&address, sizeof(address));

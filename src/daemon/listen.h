@@ -5,7 +5,10 @@
 
 #include "base/err.h"
 
-/* The unix socket that the daemon listens on, mode 0600. A path longer than the system allows is reached through its folder. */
+/*
+ * The unix socket that the daemon listens on, mode 0600. A path longer than the system allows is
+ * reached through its folder.
+ */
 
 #define LISTEN_BACKLOG 511
 

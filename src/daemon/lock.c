@@ -69,11 +69,14 @@ int lock_check_place(const char *folder, struct err *err)
 {
 	struct statfs fs;
 	if (statfs(folder, &fs))
-		return err_set(err, ERR_IO, "cannot look at the file system of '%s': %s", folder, strerror(errno));
+		return err_set(err, ERR_IO, "cannot look at the file system of '%s': %s", folder,
+			strerror(errno));
 	for (size_t i = 0; i < ARRAY_LEN(network_places); i++) {
 		if ((uint32_t)fs.f_type != network_places[i].magic)
 			continue;
-		err_set(err, ERR_USAGE, "'%s' lies on a network file system (%s), where locks and the write-ahead log do not hold",
+		err_set(err, ERR_USAGE,
+			"'%s' lies on a network file system (%s), where locks and the write-ahead "
+			"log do not hold",
 			folder, network_places[i].name);
 		return err_hint(err, "set REMANENCE_HOME to a folder on a local disk");
 	}

@@ -13,11 +13,13 @@
 #include "daemon/environment.h"
 
 /*
- * remanenced: the process. It is usually started by the client, which has detached it already; started by hand from a terminal
- * it detaches itself once it serves. Under a supervisor: --foreground.
+ * remanenced: the process. It is usually started by the client, which has detached it already;
+ * started by hand from a terminal it detaches itself once it serves. Under a supervisor:
+ * --foreground.
  */
 
-#define ALLOCATOR_ARENAS 2 /* glibc's default of eight per processor costs memory and wins nothing here */
+/* glibc's default of eight per processor costs memory and wins nothing here */
+#define ALLOCATOR_ARENAS 2
 #define ALLOCATOR_MAPPED (256 << 10)
 
 struct options {
@@ -69,14 +71,16 @@ static int options_read(int argc, char **argv, struct options *ret)
 		else if (str_starts(argv[i], "--home="))
 			ret->home = argv[i] + strlen("--home=");
 		else
-			return fprintf(stderr, "remanenced: '%s' is no option; see --help\n", argv[i]), -1;
+			return fprintf(stderr, "remanenced: '%s' is no option; see --help\n",
+				       argv[i]),
+			       -1;
 	}
 	return 0;
 }
 
 /*
- * From a terminal: the parent waits for one byte, which says that the child serves; without it the child has said why not
- * and the parent fails. -1 in the child's process: no pipe.
+ * From a terminal: the parent waits for one byte, which says that the child serves; without it the
+ * child has said why not and the parent fails. -1 in the child's process: no pipe.
  */
 static int detach(int *ret_ready)
 {

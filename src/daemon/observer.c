@@ -8,8 +8,10 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "observe/entity.h"
 #include "observe/fact_settle.h"
 #include "observe/rules.h"
+#include "store/entity.h"
 
 /*
  * Touches are counted per session (modulo a power of two: a collision only costs another round),
@@ -50,6 +52,8 @@ struct turn_result {
 	size_t n;
 	struct fact_candidate *candidates;
 	size_t ncandidates;
+	struct mention *mentions;
+	size_t nmentions;
 	bool is_written;
 	struct err err;
 };
@@ -93,6 +97,7 @@ static int turn_read(
 	result->n = out.n;
 	result->candidates = out.candidates;
 	result->ncandidates = out.ncandidates;
+	entities_run(&r->arena, &in, &result->mentions, &result->nmentions);
 	r->n++;
 	return 0;
 }
@@ -145,7 +150,9 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 	if (is_still &&
 		(store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
 			store_turn_candidates(
-				desk->store, &t->turn, t->candidates, t->ncandidates, err)))
+				desk->store, &t->turn, t->candidates, t->ncandidates, err) ||
+			store_turn_mentions(
+				desk->store, &t->turn, t->mentions, t->nmentions, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;

@@ -133,7 +133,9 @@ int readers_recall(struct readers *p, struct store *kept, struct err *err)
 		p->is_recalled = false;
 		pthread_cond_broadcast(&p->returned);
 		pthread_mutex_unlock(&p->mutex);
-		return err_set(err, ERR_BUSY, "the store cannot be replaced now: an import or another long call is using it");
+		return err_set(err, ERR_BUSY,
+			"the store cannot be replaced now: an import or another long call is using "
+			"it");
 	}
 	idle_free(p);
 	p->era++;

@@ -157,6 +157,16 @@ static int service_restore(void *daemon, struct op_call *call, const char *path,
 	return follow_purge(d->follow, true, err);
 }
 
+static void service_look(void *daemon, int64_t project, const char *path)
+{
+	keeper_file(((struct daemon *)daemon)->keeper, project, path);
+}
+
+static void service_stand(void *daemon, int64_t project, const char *root)
+{
+	keeper_checkout(((struct daemon *)daemon)->keeper, project, root);
+}
+
 void services_fill(struct daemon *d, struct services *s)
 {
 	*s = (struct services){
@@ -169,5 +179,7 @@ void services_fill(struct daemon *d, struct services *s)
 		.settings_changed = service_settings_changed,
 		.maintain = service_maintain,
 		.restore = service_restore,
+		.look = service_look,
+		.stand = service_stand,
 	};
 }

@@ -13,8 +13,8 @@
 #include "base/mem.h"
 
 /*
- * A payload without a string longer than JSON_SCAN_STRING_MAX passes the scan unchanged, so that everything may go through it;
- * short ones are parsed as they are, for speed.
+ * A payload without a string longer than JSON_SCAN_STRING_MAX passes the scan unchanged, so that
+ * everything may go through it; short ones are parsed as they are, for speed.
  */
 
 struct payload {
@@ -24,7 +24,8 @@ struct payload {
 };
 
 /* The file, opened without ever waiting for a FIFO. */
-static enum spool_verdict file_open(const char *path, int *ret_fd, uint64_t *ret_size, struct err *err)
+static enum spool_verdict file_open(
+	const char *path, int *ret_fd, uint64_t *ret_size, struct err *err)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW | O_CLOEXEC);
 	struct stat st;
@@ -33,11 +34,13 @@ static enum spool_verdict file_open(const char *path, int *ret_fd, uint64_t *ret
 		err_set(err, ERR_IO, "it cannot be opened: %s", strerror(why));
 		if (why == ENOENT)
 			return SPOOL_GONE;
-		return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO ? SPOOL_LATER : SPOOL_BAD;
+		return why == EMFILE || why == ENFILE || why == ENOMEM || why == EIO ? SPOOL_LATER
+										     : SPOOL_BAD;
 	}
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size > SPOOL_FILE_MAX) {
 		close(fd);
-		err_set(err, ERR_USAGE, "it is no regular file of at most %llu GB", (unsigned long long)SPOOL_FILE_MAX >> 30);
+		err_set(err, ERR_USAGE, "it is no regular file of at most %llu GB",
+			(unsigned long long)SPOOL_FILE_MAX >> 30);
 		return SPOOL_BAD;
 	}
 	*ret_fd = fd;
@@ -80,7 +83,9 @@ static int thin_parse(struct payload *p, json **ret, uint64_t *ret_cut, struct e
 	if (result)
 		return -1;
 	if (out.is_full)
-		return err_set(err, ERR_TOO_LARGE, "it holds more than %u MB even without its long texts", JSON_PARSE_MAX >> 20);
+		return err_set(err, ERR_TOO_LARGE,
+			"it holds more than %u MB even without its long texts",
+			JSON_PARSE_MAX >> 20);
 	return json_parse(buf_cstr(&out), out.len, ret, err);
 }
 
@@ -101,7 +106,8 @@ static int payload_parse(struct payload *p, json **ret, uint64_t *ret_cut, struc
 	return json_parse(buf_cstr(&text), text.len, ret, err);
 }
 
-static int header_read(int fd, char *piece, uint64_t size, struct spool_header *ret, struct payload *p, struct err *err)
+static int header_read(int fd, char *piece, uint64_t size, struct spool_header *ret,
+	struct payload *p, struct err *err)
 {
 	ssize_t n = pread(fd, piece, SPOOL_HEADER_MAX, 0);
 	if (n < 0)
@@ -110,7 +116,8 @@ static int header_read(int fd, char *piece, uint64_t size, struct spool_header *
 	if (!len)
 		return err_set(err, ERR_USAGE, "it has no header");
 	if (size - len < ret->payload_len)
-		return err_set(err, ERR_USAGE, "it is shorter than its header says: %llu of %llu bytes",
+		return err_set(err, ERR_USAGE,
+			"it is shorter than its header says: %llu of %llu bytes",
 			(unsigned long long)(size - len), (unsigned long long)ret->payload_len);
 	*p = (struct payload){ .fd = fd, .at = len, .end = len + ret->payload_len, .piece = piece };
 	return 0;
@@ -132,8 +139,8 @@ void capture_note_cut(struct capture *c, uint64_t cut)
 		longest->true_size = most + cut;
 }
 
-static int capture_make(struct arena *a, const struct spool_header *h, struct payload *p, struct capture *ret,
-	struct err *err)
+static int capture_make(struct arena *a, const struct spool_header *h, struct payload *p,
+	struct capture *ret, struct err *err)
 {
 	AUTO(json_free_ptr) json *payload = NULL;
 	const struct agent *agent = agent_find(h->agent);
@@ -148,7 +155,8 @@ static int capture_make(struct arena *a, const struct spool_header *h, struct pa
 	return 0;
 }
 
-enum spool_verdict spool_file_read(const char *path, struct arena *a, struct capture *ret, struct err *err)
+enum spool_verdict spool_file_read(
+	const char *path, struct arena *a, struct capture *ret, struct err *err)
 {
 	int fd;
 	uint64_t size;

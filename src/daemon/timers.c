@@ -46,7 +46,8 @@ static int retention_run(struct desk *desk, void *ctx, struct err *err)
 	int64_t days = settings_int(s, SET_RETENTION_EVENTS_DAYS);
 	int64_t before = days ? clock_now() - days * DAY_MS : 0;
 	int64_t removed = 0;
-	if (store_retention(desk->store, before, settings_int(s, SET_RETENTION_MAX_BYTES), &removed, err))
+	if (store_retention(
+		    desk->store, before, settings_int(s, SET_RETENTION_MAX_BYTES), &removed, err))
 		return -1;
 	if (removed)
 		log_info("retention removed %lld events", (long long)removed);
@@ -87,11 +88,15 @@ static void chore_done(struct work *work, int result, int64_t seq, const struct 
 	free(c);
 }
 
-static void chore_put(struct daemon *d, const char *name, bool is_bare, int (*fn)(struct desk *, void *, struct err *))
+static void chore_put(struct daemon *d, const char *name, bool is_bare,
+	int (*fn)(struct desk *, void *, struct err *))
 {
 	struct chore *c = mem_alloc(sizeof(*c));
 	*c = (struct chore){
-		.work = { .lane = LANE_BACKGROUND, .is_bare = is_bare, .run = chore_run, .done = chore_done },
+		.work = { .lane = LANE_BACKGROUND,
+			.is_bare = is_bare,
+			.run = chore_run,
+			.done = chore_done },
 		.name = name,
 		.fn = fn,
 		.ctx = d,
@@ -110,6 +115,11 @@ static void retention(struct daemon *d)
 	chore_put(d, "retention", false, retention_run);
 	chore_put(d, "pruning", false, prune_run);
 	drain_clean(&d->paths);
+}
+
+static void look_at_files(struct daemon *d)
+{
+	keeper_sweep(d->keeper);
 }
 
 static void train(struct daemon *d)
@@ -145,6 +155,7 @@ static const struct timer timers_table[] = {
 	{ "sweep", 30 * SECOND_MS, 30 * SECOND_MS, false, sweep },
 	{ "idle", 20 * SECOND_MS, 20 * SECOND_MS, false, leave_when_idle },
 	{ "checkpoint", 5 * MINUTE_MS, 5 * MINUTE_MS, true, checkpoint },
+	{ "files", 10 * MINUTE_MS, 5 * MINUTE_MS, true, look_at_files },
 	{ "trim", 2 * MINUTE_MS, MINUTE_MS, true, trim },
 	{ "train", 10 * MINUTE_MS, 3 * MINUTE_MS, true, train },
 	{ "retention", 24 * HOUR_MS, 15 * MINUTE_MS, false, retention },
@@ -158,7 +169,9 @@ static unsigned period(const struct timers *t, const struct timer *timer)
 	static const double looks = 4; /* in one idle time */
 	if (timer->run != leave_when_idle)
 		return timer->every_ms;
-	double idle_ms = settings_real(current_settings(t->daemon->current), SET_DAEMON_IDLE_MINUTES) * MINUTE_MS;
+	double idle_ms =
+		settings_real(current_settings(t->daemon->current), SET_DAEMON_IDLE_MINUTES) *
+		MINUTE_MS;
 	if (idle_ms <= 0 || idle_ms / looks >= timer->every_ms)
 		return timer->every_ms;
 	return (unsigned)MAX(idle_ms / looks, (double)TIMERS_SHORTEST_MS);

@@ -2,8 +2,9 @@
 #define DAEMON_TIMERS_H
 
 /*
- * What the daemon does by the clock: one table. Nothing runs more often than every TIMERS_SHORTEST_MS, so that an idle daemon sleeps.
- * Runs on the main thread; work on the store goes through the writer's background lane.
+ * What the daemon does by the clock: one table. Nothing runs more often than every
+ * TIMERS_SHORTEST_MS, so that an idle daemon sleeps. Runs on the main thread; work on the store
+ * goes through the writer's background lane.
  */
 
 #define TIMERS_SHORTEST_MS 1000

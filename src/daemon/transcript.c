@@ -21,9 +21,9 @@
 #include "text/hash.h"
 
 /*
- * Pieces are handed over without waiting for them, so that parsing and writing overlap; when one fails, those behind it refuse
- * themselves (is_failed), since storing a later offset would lose the earlier events. The reading then begins again at what is
- * stored.
+ * Pieces are handed over without waiting for them, so that parsing and writing overlap; when one
+ * fails, those behind it refuse themselves (is_failed), since storing a later offset would lose the
+ * earlier events. The reading then begins again at what is stored.
  */
 
 #define SIGNATURE_MAX 64
@@ -150,12 +150,14 @@ static int piece_run(struct desk *desk, struct work *work, struct err *err)
 {
 	struct piece *p = (struct piece *)work;
 	if (is_failed(p->reading))
-		return err_set(err, ERR_STORE, "an earlier piece of the transcript could not be stored");
+		return err_set(
+			err, ERR_STORE, "an earlier piece of the transcript could not be stored");
 	struct intake_result total = { 0 };
 	p->skipped = 0;
 	for (size_t i = 0; i < p->n; i++) {
 		struct err own = { 0 };
-		if (!intake_take(desk->intake, desk->store, desk->arena, &p->captures[i], NULL, &total, &own)) {
+		if (!intake_take(desk->intake, desk->store, desk->arena, &p->captures[i], NULL,
+			    &total, &own)) {
 			piece_touches(p, total.session);
 			continue;
 		}
@@ -168,7 +170,8 @@ static int piece_run(struct desk *desk, struct work *work, struct err *err)
 	}
 	p->row.bad_lines += p->skipped;
 	p->new_events = (int64_t)total.new_events;
-	int64_t redactions = total.new_events ? (int64_t)total.redactions : 0; /* not what was redacted when it came by hook */
+	/* not what was redacted when it came by hook */
+	int64_t redactions = total.new_events ? (int64_t)total.redactions : 0;
 	if ((redactions && store_counter_add(desk->store, "redactions", redactions, err)) ||
 		store_transcript_put(desk->store, &p->row, err)) {
 		note_failure(p->reading, err);
@@ -268,7 +271,8 @@ static void bad_line(struct reading *r, uint64_t number, const char *reason)
 	r->bad_lines++;
 	r->result.bad_lines++;
 	if (r->bad_logged++ < BAD_LINES_LOGGED)
-		log_warn("line %llu of '%s' is passed over: %s", (unsigned long long)number, r->call->path, reason);
+		log_warn("line %llu of '%s' is passed over: %s", (unsigned long long)number,
+			r->call->path, reason);
 	if (r->call->bad_line)
 		r->call->bad_line(r->call->ctx, number, reason);
 }
@@ -292,14 +296,17 @@ static bool take_line(struct reading *r, const struct line *line)
 	struct err err = { 0 };
 	struct capture c = { 0 };
 	if (line->is_too_long)
-		err_set(&err, ERR_TOO_LARGE, "it is longer than %u MB even without its long texts", LINES_KEPT_MAX >> 20);
-	else if (!json_parse(line->data, line->len, &parsed, &err) && json_type(parsed) != JSON_OBJECT)
+		err_set(&err, ERR_TOO_LARGE, "it is longer than %u MB even without its long texts",
+			LINES_KEPT_MAX >> 20);
+	else if (!json_parse(line->data, line->len, &parsed, &err) &&
+		 json_type(parsed) != JSON_OBJECT)
 		err_set(&err, ERR_USAGE, "it is no JSON object");
 	if (err.code && line->is_torn)
 		return false;
 	if (!r->piece)
 		r->piece = piece_new(r);
-	if (!err.code && !r->agent->reader_line(r->reader, &r->piece->arena, parsed, line->number, &c, &err))
+	if (!err.code &&
+		!r->agent->reader_line(r->reader, &r->piece->arena, parsed, line->number, &c, &err))
 		take_capture(r, &c, line->cut);
 	else
 		bad_line(r, line->number, err.text);
@@ -317,7 +324,8 @@ static int tell_progress(struct reading *r, uint64_t to, struct err *err)
 	r->offset = to;
 	r->result.bytes += bytes;
 	if (is_stopped(r) || (r->call->read && r->call->read(r->call->ctx, bytes)))
-		return err_set(err, ERR_BUSY, "the import was ended; it goes on where it was when it is asked for again");
+		return err_set(err, ERR_BUSY,
+			"the import was ended; it goes on where it was when it is asked for again");
 	return 0;
 }
 
@@ -327,7 +335,8 @@ static int move_to(struct reading *r, uint64_t offset, uint64_t lines, struct er
 	r->lines = lines;
 	if (tell_progress(r, offset, err))
 		return -1;
-	if (r->piece && (r->piece->arena.used >= TRANSCRIPT_PIECE_BYTES || r->piece->n >= TRANSCRIPT_PIECE_LINES))
+	if (r->piece && (r->piece->arena.used >= TRANSCRIPT_PIECE_BYTES ||
+				r->piece->n >= TRANSCRIPT_PIECE_LINES))
 		return piece_send(r, err);
 	return 0;
 }
@@ -375,7 +384,8 @@ static bool is_same_file(struct reading *r, const struct transcript *row)
 	char now[SIGNATURE_MAX];
 	struct err ignored = { 0 };
 	long signed_bytes = row->head_hash ? strtol(row->head_hash, NULL, 10) : 0;
-	if ((uint64_t)r->st.st_size < row->offset || signed_bytes < 0 || signed_bytes > TRANSCRIPT_SIGNED)
+	if ((uint64_t)r->st.st_size < row->offset || signed_bytes < 0 ||
+		signed_bytes > TRANSCRIPT_SIGNED)
 		return false;
 	if (!signed_bytes)
 		return row->offset == 0;
@@ -386,7 +396,8 @@ static int file_open(struct reading *r, struct err *err)
 {
 	r->fd = open(r->call->path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (r->fd < 0)
-		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO, "it cannot be opened: %s", strerror(errno));
+		return err_set(err, errno == ENOENT ? ERR_NOT_FOUND : ERR_IO,
+			"it cannot be opened: %s", strerror(errno));
 	if (fstat(r->fd, &r->st))
 		return err_set(err, ERR_IO, "it cannot be read: %s", strerror(errno));
 	if (!S_ISREG(r->st.st_mode))
@@ -404,7 +415,8 @@ static int recognise(struct reading *r, struct err *err)
 	if (!r->agent && !r->call->agent_only)
 		r->agent = r->call->agent;
 	if (!r->agent || !r->agent->reader_new)
-		return err_set(err, ERR_USAGE, "it is not a transcript of an agent that is known here");
+		return err_set(
+			err, ERR_USAGE, "it is not a transcript of an agent that is known here");
 	return 0;
 }
 
@@ -437,7 +449,8 @@ static int begin(struct reading *r, struct err *err)
 static void skip_late_line_end(struct reading *r)
 {
 	char two[2];
-	if (r->offset && pread(r->fd, two, 2, (off_t)r->offset - 1) == 2 && two[0] != '\n' && two[1] == '\n')
+	if (r->offset && pread(r->fd, two, 2, (off_t)r->offset - 1) == 2 && two[0] != '\n' &&
+		two[1] == '\n')
 		r->offset++;
 }
 
@@ -497,7 +510,8 @@ static void pause_before(const struct reading *r, unsigned attempt)
 		nanosleep(&nap, NULL);
 }
 
-struct reading *transcript_begin(struct transcripts *t, const struct transcript_call *c, bool may_wait)
+struct reading *transcript_begin(
+	struct transcripts *t, const struct transcript_call *c, bool may_wait)
 {
 	if (!path_claim(t, c->path, may_wait))
 		return NULL;
@@ -522,7 +536,8 @@ static int settle(struct reading *r, struct err *err)
 			*err = r->failure;
 			result = -1;
 		}
-		if (!result || !r->is_failed || n == TRANSCRIPT_ATTEMPTS || is_stopped(r) || !is_of_the_store(err))
+		if (!result || !r->is_failed || n == TRANSCRIPT_ATTEMPTS || is_stopped(r) ||
+			!is_of_the_store(err))
 			return result;
 		pause_before(r, n);
 		*err = (struct err){ 0 };
@@ -545,12 +560,14 @@ int transcript_finish(struct reading *r, struct transcript_result *ret, struct e
 	return result;
 }
 
-int transcript_read(struct transcripts *t, const struct transcript_call *c, struct transcript_result *ret, struct err *err)
+int transcript_read(struct transcripts *t, const struct transcript_call *c,
+	struct transcript_result *ret, struct err *err)
 {
 	return transcript_finish(transcript_begin(t, c, true), ret, err);
 }
 
-struct transcripts *transcripts_new(struct writer *writer, struct readers *readers, struct observer *observer)
+struct transcripts *transcripts_new(
+	struct writer *writer, struct readers *readers, struct observer *observer)
 {
 	struct transcripts *t = mem_alloc(sizeof(*t));
 	*t = (struct transcripts){ .writer = writer, .readers = readers, .observer = observer };

@@ -33,11 +33,14 @@ static bool is_new_folder(struct walk *w, const struct stat *st)
 static void add_file(struct walk *w, const char *path, const struct stat *st, bool is_named)
 {
 	if (!S_ISREG(st->st_mode)) {
-		pass_over(w, path, S_ISFIFO(st->st_mode) ? "it is a FIFO, not a file" : "it is no regular file");
+		pass_over(w, path,
+			S_ISFIFO(st->st_mode) ? "it is a FIFO, not a file"
+					      : "it is no regular file");
 		return;
 	}
 	if (access(path, R_OK)) {
-		pass_over(w, path, arena_printf(w->arena, "it cannot be read: %s", strerror(errno)));
+		pass_over(
+			w, path, arena_printf(w->arena, "it cannot be read: %s", strerror(errno)));
 		return;
 	}
 	if (w->n == WALK_FILES_MAX)
@@ -86,7 +89,8 @@ void walk_add(struct walk *w, const char *path)
 {
 	struct stat st;
 	if (stat(path, &st))
-		pass_over(w, path, errno == ENOENT ? "there is no such file or folder" : strerror(errno));
+		pass_over(w, path,
+			errno == ENOENT ? "there is no such file or folder" : strerror(errno));
 	else if (S_ISDIR(st.st_mode))
 		add_folder(w, path, &st, 0);
 	else

@@ -7,7 +7,10 @@
 
 #include "base/arena.h"
 
-/* Finding transcripts: folders are walked to their leaves, links to folders followed once, files found listed newest first. */
+/*
+ * Finding transcripts: folders are walked to their leaves, links to folders followed once, files
+ * found listed newest first.
+ */
 
 #define WALK_DEPTH_MAX 32
 #define WALK_FILES_MAX 1000000
@@ -25,7 +28,7 @@ struct passed_over {
 
 struct walk {
 	struct arena *arena;
-	const char *ending;   /* files found in folders must end so: ".jsonl" */
+	const char *ending; /* files found in folders must end so: ".jsonl" */
 	struct found_file *files;
 	size_t n, cap;
 	struct passed_over *passed;
@@ -38,8 +41,10 @@ struct folder_key {
 	uint64_t device, inode;
 };
 
-void walk_add(struct walk *w, const char *path); /* a file or folder; what cannot be used goes to `passed` */
-void walk_sort(struct walk *w);                  /* newest first; the same file twice is kept once */
-void walk_done(struct walk *w);                  /* the lists stay in the arena */
+/* a file or folder; what cannot be used goes to `passed` */
+void walk_add(struct walk *w, const char *path);
+/* newest first; the same file twice is kept once */
+void walk_sort(struct walk *w);
+void walk_done(struct walk *w); /* the lists stay in the arena */
 
 #endif

@@ -11,8 +11,9 @@
 #include "observe/intake.h"
 
 /*
- * A batch begins with the most urgent work and goes on until its time is over, nothing waits, or bare work is next. After a
- * rollback the intake is made anew: what it remembers (project ids, sessions) may never have been stored.
+ * A batch begins with the most urgent work and goes on until its time is over, nothing waits, or
+ * bare work is next. After a rollback the intake is made anew: what it remembers (project ids,
+ * sessions) may never have been stored.
  */
 
 #define RETRY_MIN_MS 20
@@ -54,12 +55,16 @@ static void nap(unsigned ms)
 	nanosleep(&t, NULL);
 }
 
-/* The lane to serve next, or -1. A lane that starved goes first, once per batch (`favoured` remembers); NULL: urgency alone. */
+/*
+ * The lane to serve next, or -1. A lane that starved goes first, once per batch (`favoured`
+ * remembers); NULL: urgency alone.
+ */
 static int lane_next(struct writer *w, unsigned *favoured)
 {
 	for (int i = LANE_COUNT - 1; favoured && i > 0; i--) {
 		const struct work *first = w->lanes[i].first;
-		if (first && !(*favoured & (1u << i)) && ms_since(first->since_us) >= WRITER_STARVED_MS) {
+		if (first && !(*favoured & (1u << i)) &&
+			ms_since(first->since_us) >= WRITER_STARVED_MS) {
 			*favoured |= 1u << i;
 			return i;
 		}
@@ -85,8 +90,9 @@ static struct work *lane_take(struct writer *w, int lane)
 }
 
 /*
- * Takes the next work for a transaction; NULL when nothing waits or what is next must not join. Background work only ever begins a
- * transaction: the observer's check that nothing came between relies on it.
+ * Takes the next work for a transaction; NULL when nothing waits or what is next must not join.
+ * Background work only ever begins a transaction: the observer's check that nothing came between
+ * relies on it.
  */
 static struct work *take_for_batch(struct writer *w, unsigned *favoured)
 {
@@ -99,8 +105,9 @@ static struct work *take_for_batch(struct writer *w, unsigned *favoured)
 }
 
 /*
- * Imports come in small pieces: a transaction that ends with one stays open for the next until its time is over, since each commit
- * waits for the disk, unless somebody waits for it. True when there may be something now.
+ * Imports come in small pieces: a transaction that ends with one stays open for the next until its
+ * time is over, since each commit waits for the disk, unless somebody waits for it. True when there
+ * may be something now.
  */
 static bool linger(struct writer *w, const struct work *last, uint64_t start)
 {
@@ -139,7 +146,9 @@ static void note_trouble(struct writer *w, const struct err *err)
 	if (w->complained_us && ms_since(w->complained_us) < COMPLAINT_MS)
 		return;
 	w->complained_us = clock_mono_us();
-	log_error("nothing can be written: %s. What was captured stays in the spool and is tried again", err->text);
+	log_error("nothing can be written: %s. What was captured stays in the spool and is tried "
+		  "again",
+		err->text);
 }
 
 static void note_well(struct writer *w, size_t works)
@@ -189,7 +198,9 @@ static int run_one(struct writer *w, struct work *work)
 	arena_reset(&w->arena);
 	if (!work->result)
 		return db_release(db, &work->err);
-	/* A full disk may have undone the whole transaction: then nothing of this batch was stored. */
+	/*
+	 * A full disk may have undone the whole transaction: then nothing of this batch was stored.
+	 */
 	bool is_lost = !db_is_in_transaction(db);
 	if (!is_lost)
 		db_rollback_to(db);
@@ -209,7 +220,8 @@ static void batch_done(struct writer *w, struct work *batch, bool is_lost, const
 	}
 }
 
-static void batch_commit(struct writer *w, struct work *batch, size_t n, bool is_lost, struct err *err)
+static void batch_commit(
+	struct writer *w, struct work *batch, size_t n, bool is_lost, struct err *err)
 {
 	if (!is_lost && store_commit(w->store, err))
 		is_lost = true;
@@ -420,16 +432,19 @@ static int wait_for(struct writer *w, struct waiting *x, struct err *err)
 	return result;
 }
 
-int writer_run(struct writer *w, enum lane lane, int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx,
-	struct err *err)
+int writer_run(struct writer *w, enum lane lane,
+	int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx, struct err *err)
 {
 	struct waiting x = { .work = { .lane = lane }, .fn = fn, .ctx = ctx };
 	return wait_for(w, &x, err);
 }
 
-int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx, struct err *err)
+int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, struct err *err),
+	void *ctx, struct err *err)
 {
-	struct waiting x = { .work = { .lane = LANE_REQUEST, .is_bare = true }, .fn = fn, .ctx = ctx };
+	struct waiting x = {
+		.work = { .lane = LANE_REQUEST, .is_bare = true }, .fn = fn, .ctx = ctx
+	};
 	return wait_for(w, &x, err);
 }
 
@@ -446,7 +461,8 @@ int64_t writer_seq(const struct writer *w)
 	return atomic_load(&w->seq);
 }
 
-int writer_reopen(struct writer *w, int (*swap)(void *ctx, struct err *err), void *ctx, struct err *err)
+int writer_reopen(
+	struct writer *w, int (*swap)(void *ctx, struct err *err), void *ctx, struct err *err)
 {
 	intake_free(w->intake);
 	w->intake = NULL;

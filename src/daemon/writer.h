@@ -10,17 +10,19 @@
 #include "store/store.h"
 
 /*
- * The writer: the one thread that owns the connection that writes. Everybody else hands it work. Work waits in four lanes, served
- * in order of urgency; what was served within WRITER_BATCH_MS becomes one transaction, each work in a savepoint of its own, so that
- * a bad one takes nobody along. `done` tells each work's owner after the commit, on the writer thread. Lanes are bounded: whoever
- * hands in more waits. A locked store is tried again for WRITER_PATIENCE_MS; then the work fails and its owner, who still has
- * the input, tries again later.
+ * The writer: the one thread that owns the connection that writes. Everybody else hands it work.
+ * Work waits in four lanes, served in order of urgency; what was served within WRITER_BATCH_MS
+ * becomes one transaction, each work in a savepoint of its own, so that a bad one takes nobody
+ * along. `done` tells each work's owner after the commit, on the writer thread. Lanes are bounded:
+ * whoever hands in more waits. A locked store is tried again for WRITER_PATIENCE_MS; then the work
+ * fails and its owner, who still has the input, tries again later.
  */
 
 #define WRITER_BATCH_MS 50
 #define WRITER_BATCH_WORKS 512
 #define WRITER_PATIENCE_MS 10000
-#define WRITER_STARVED_MS 200 /* work of a lower lane that waited this long is served once in each batch */
+/* work of a lower lane that waited this long is served once in each batch */
+#define WRITER_STARVED_MS 200
 #define WRITER_LANE_WORKS 256
 #define WRITER_LANE_BYTES (12u << 20)
 
@@ -38,11 +40,13 @@ struct desk {
 
 struct work {
 	enum lane lane;
-	bool is_bare;  /* runs with no transaction open and no other write running */
-	size_t bytes;  /* what it holds in memory, for the lane's bound */
-	/* May run twice when the transaction had to be repeated: reads its input, does not use it up. */
+	bool is_bare; /* runs with no transaction open and no other write running */
+	size_t bytes; /* what it holds in memory, for the lane's bound */
 	int (*run)(struct desk *desk, struct work *work, struct err *err);
-	/* result 0: committed, and `seq` is the last change of the store. Owns the work from here on. */
+	/*
+	 * result 0: committed, and `seq` is the last change of the store. Owns the work from here
+	 * on.
+	 */
 	void (*done)(struct work *work, int result, int64_t seq, const struct err *err);
 	/* The writer's own. */
 	struct work *next;
@@ -53,7 +57,10 @@ struct work {
 
 struct writer_setup {
 	const char *url, *backup;
-	/* Makes what cleans and inserts; called anew when a transaction was rolled back, since its caches may hold undone rows. */
+	/*
+	 * Makes what cleans and inserts; called anew when a transaction was rolled back, since its
+	 * caches may hold undone rows.
+	 */
 	struct intake *(*intake_make)(void *ctx);
 	/* After a commit: the index has something to follow. */
 	void (*committed)(void *ctx, int64_t seq);
@@ -63,8 +70,8 @@ struct writer_setup {
 struct writer_state {
 	size_t waiting[LANE_COUNT];
 	uint64_t batches, works, failures;
-	bool is_stuck;                /* the last transaction could not be made */
-	char trouble[ERR_TEXT_MAX];   /* why, or "" */
+	bool is_stuck;              /* the last transaction could not be made */
+	char trouble[ERR_TEXT_MAX]; /* why, or "" */
 };
 
 struct writer;
@@ -73,21 +80,34 @@ int writer_open(const struct writer_setup *setup, struct writer **ret, struct er
 /* Finishes what waits, then ends the thread and closes the store. NULL is fine. */
 void writer_close(struct writer *w);
 
-/* Hands in work; waits while its lane is full. -1 when the writer is closing: `done` is then not called. */
+/*
+ * Hands in work; waits while its lane is full. -1 when the writer is closing: `done` is then not
+ * called.
+ */
 int writer_put(struct writer *w, struct work *work, struct err *err);
 
-/* Runs fn inside a transaction and waits for its commit. Not to be called from the writer thread. */
-int writer_run(struct writer *w, enum lane lane, int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx,
-	struct err *err);
+/*
+ * Runs fn inside a transaction and waits for its commit. Not to be called from the writer thread.
+ */
+int writer_run(struct writer *w, enum lane lane,
+	int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx, struct err *err);
 /* The same without a transaction, alone. */
-int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, struct err *err), void *ctx, struct err *err);
-/* Around a wait for the commit of import work (writer_put): a transaction then does not stay open for more. */
+int writer_run_bare(struct writer *w, int (*fn)(struct desk *desk, void *ctx, struct err *err),
+	void *ctx, struct err *err);
+/*
+ * Around a wait for the commit of import work (writer_put): a transaction then does not stay open
+ * for more.
+ */
 void writer_hurry(struct writer *w, bool is_waiting);
-/* Last change committed by calls of writer_run on this thread. */
+/* The last change that was committed. */
 int64_t writer_seq(const struct writer *w);
 
-/* On the writer thread, from bare work only: closes the store, lets `swap` put another file in its place, opens what is there then. */
-int writer_reopen(struct writer *w, int (*swap)(void *ctx, struct err *err), void *ctx, struct err *err);
+/*
+ * On the writer thread, from bare work only: closes the store, lets `swap` put another file in its
+ * place, opens what is there then.
+ */
+int writer_reopen(
+	struct writer *w, int (*swap)(void *ctx, struct err *err), void *ctx, struct err *err);
 /* The settings changed: the intake is made anew before the next work. */
 void writer_refresh(struct writer *w);
 

@@ -118,16 +118,20 @@ static void a_line_of_many_pieces_is_thinned_to_head_and_tail(void **state)
 	close(fd);
 }
 
-/* Against a plain split of the same bytes, with lines of all lengths around the borders of pieces. */
+/*
+ * Against a plain split of the same bytes, with lines of all lengths around the borders of pieces.
+ */
 static void random_files_split_as_a_plain_loop_splits_them(void **state)
 {
-	static const size_t lengths[] = { 0, 1, 80, 5000, LINES_THIN - 1, LINES_THIN, LINES_THIN + 1, LINES_PIECE };
+	static const size_t lengths[] = { 0, 1, 80, 5000, LINES_THIN - 1, LINES_THIN,
+		LINES_THIN + 1, LINES_PIECE };
 	uint64_t seed = 7;
 	for (int round = 0; round < 12; round++) {
 		struct buf b = { 0 };
 		size_t wanted[40], n = 0, count = 1 + unit_below(&seed, ARRAY_LEN(wanted) - 1);
 		for (size_t i = 0; i < count; i++) {
-			size_t len = lengths[unit_below(&seed, ARRAY_LEN(lengths))] + unit_below(&seed, 3);
+			size_t len = lengths[unit_below(&seed, ARRAY_LEN(lengths))] +
+				     unit_below(&seed, 3);
 			for (size_t k = 0; k < len; k++)
 				buf_char(&b, (char)('a' + (k + i) % 26));
 			buf_char(&b, '\n');

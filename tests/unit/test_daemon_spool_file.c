@@ -16,7 +16,9 @@ static char path[64];
 /* A spool file of this agent with this payload, of which the file holds `kept` bytes. */
 static void spool(const char *agent, const char *payload, size_t len, size_t kept)
 {
-	struct spool_header h = { .event = "PostToolUse", .at = 1764436500123, .payload_len = len, .cwd = "/w" };
+	struct spool_header h = {
+		.event = "PostToolUse", .at = 1764436500123, .payload_len = len, .cwd = "/w"
+	};
 	char head[SPOOL_HEADER_MAX];
 	struct err err = { 0 };
 	AUTO(buf_done) struct buf b = { 0 };
@@ -39,7 +41,8 @@ static enum spool_verdict read_it(struct arena *a, struct capture *c, struct err
 }
 
 static const char tool_call[] =
-	"{\"session_id\":\"s\",\"cwd\":\"/w\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t1\","
+	"{\"session_id\":\"s\",\"cwd\":\"/"
+	"w\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t1\","
 	"\"tool_input\":{\"command\":\"make\"},\"tool_response\":{\"stdout\":\"ok\"}}";
 
 static void a_whole_file_becomes_a_capture(void **state)
@@ -100,7 +103,9 @@ static void a_huge_output_keeps_head_tail_and_its_true_size(void **state)
 	AUTO(buf_done) struct buf b = { 0 };
 	struct capture c;
 	struct err err;
-	buf_str(&b, "{\"session_id\":\"s\",\"cwd\":\"/w\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_use_id\":\"t1\","
+	buf_str(&b, "{\"session_id\":\"s\",\"cwd\":\"/"
+		    "w\",\"hook_event_name\":\"PostToolUse\",\"tool_name\":\"Bash\",\"tool_use_"
+		    "id\":\"t1\","
 		    "\"tool_input\":{\"command\":\"cat\"},\"tool_response\":{\"stdout\":\"HEAD ");
 	for (size_t i = 0; i < letters; i++)
 		buf_char(&b, i % 9 ? 'z' : ' ');

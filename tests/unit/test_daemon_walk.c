@@ -91,9 +91,12 @@ static void what_is_no_file_is_passed_over_with_a_reason(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(files_are_found_newest_first_and_only_with_their_ending, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(links_that_lead_in_circles_are_followed_once, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(what_is_no_file_is_passed_over_with_a_reason, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			files_are_found_newest_first_and_only_with_their_ending, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			links_that_lead_in_circles_are_followed_once, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			what_is_no_file_is_passed_over_with_a_reason, set_up, tear_down),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

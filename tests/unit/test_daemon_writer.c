@@ -34,7 +34,9 @@ static int set_up(void **state)
 	strcpy(folder, "/tmp/remanence-writer-XXXXXX");
 	assert_non_null(mkdtemp(folder));
 	snprintf(url, sizeof(url), "sqlite:%s/store.db", folder);
-	struct writer_setup setup = { .url = url, .backup = folder, .intake_make = no_intake, .committed = committed };
+	struct writer_setup setup = {
+		.url = url, .backup = folder, .intake_make = no_intake, .committed = committed
+	};
 	assert_int_equal(writer_open(&setup, &writer, &err), 0);
 	atomic_store(&commits, 0);
 	return 0;
@@ -121,7 +123,9 @@ static void count_done(struct work *work, int result, int64_t seq, const struct 
 static void the_more_urgent_lane_goes_first(void **state)
 {
 	static const enum lane lanes[] = { LANE_BACKGROUND, LANE_IMPORT, LANE_REQUEST, LANE_HOOK };
-	struct work first = { .lane = LANE_HOOK, .is_bare = true, .run = wait_at_gate, .done = count_done };
+	struct work first = {
+		.lane = LANE_HOOK, .is_bare = true, .run = wait_at_gate, .done = count_done
+	};
 	struct numbered works[ARRAY_LEN(lanes)];
 	struct err err = { 0 };
 	atomic_store(&norder, 0);
@@ -129,7 +133,9 @@ static void the_more_urgent_lane_goes_first(void **state)
 	pthread_mutex_lock(&gate);
 	assert_int_equal(writer_put(writer, &first, &err), 0);
 	for (size_t i = 0; i < ARRAY_LEN(lanes); i++) {
-		works[i] = (struct numbered){ { .lane = lanes[i], .run = note_order, .done = count_done }, (int)lanes[i] };
+		works[i] = (struct numbered){
+			{ .lane = lanes[i], .run = note_order, .done = count_done }, (int)lanes[i]
+		};
 		assert_int_equal(writer_put(writer, &works[i].work, &err), 0);
 	}
 	pthread_mutex_unlock(&gate);
@@ -185,7 +191,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(what_returned_is_committed, set_up, tear_down),
-		cmocka_unit_test_setup_teardown(a_failed_work_leaves_nothing_and_takes_nobody_along, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(
+			a_failed_work_leaves_nothing_and_takes_nobody_along, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(the_more_urgent_lane_goes_first, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(many_threads_write_through_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_locked_store_is_waited_for, set_up, tear_down),
