@@ -34,6 +34,7 @@ static struct snapshot *snapshot_new(struct index *ix)
 	s->nslots = 1;
 	s->views = mem_alloc(sizeof(*s->views));
 	s->session_words = mem_alloc(sizeof(*s->session_words));
+	s->session_memory_words = mem_alloc(sizeof(*s->session_memory_words));
 	s->session_docs = mem_alloc(sizeof(*s->session_docs));
 	return s;
 }

@@ -35,6 +35,7 @@ struct doc_columns {
 	uint32_t branch;    /* hash of the branch name, 0 none */
 };
 #define DOC_PINNED 1u
+#define DOC_SUSPECT 4u /* what it rests on has changed since */
 #define DOC_META 2u /* not typed by a person: searched, never counted for the session's score */
 
 struct doc {

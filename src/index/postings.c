@@ -16,7 +16,7 @@ void postings_start(struct postings *p, const struct segment *s, const struct te
 	p->blocks = ref->df / POSTING_BLOCK;
 	p->next = 0;
 	p->n = 0;
-	p->has_offsets = false;
+	p->noffsets = 0;
 	p->positions = NULL;
 	if (p->blocks == 0) {
 		p->tail = ref->list;
@@ -38,9 +38,17 @@ static const uint8_t *unpack(const uint8_t *at, unsigned width, uint32_t values[
 {
 	const uint64_t mask = ((uint64_t)1 << width) - 1;
 	unsigned exceptions = *at++;
-	for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += width)
-		values[i] = (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
-	at += POSTING_BLOCK / 8 * width;
+	if (width <= 7) { /* eight values in one load */
+		for (uint32_t i = 0; i < POSTING_BLOCK; i += 8, at += width) {
+			const uint64_t word = load64(at);
+			for (unsigned k = 0; k < 8; k++)
+				values[i + k] = (uint32_t)(word >> (k * width) & mask);
+		}
+	} else {
+		for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += width)
+			values[i] = (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
+		at += POSTING_BLOCK / 8 * width;
+	}
 	for (; exceptions > 0; exceptions--) {
 		uint32_t i = *at++ % POSTING_BLOCK;
 		values[i] |= (uint32_t)(varint_get(&at) << width);
@@ -85,7 +93,7 @@ static void decode_tail(struct postings *p)
 
 bool postings_next(struct postings *p)
 {
-	p->has_offsets = false;
+	p->noffsets = 0;
 	if (p->next < p->blocks) {
 		decode_block(p, p->next++);
 		return true;
@@ -140,30 +148,34 @@ int postings_find(struct postings *p, uint32_t doc)
 	return p->docs[lo] == doc ? (int)lo : -1;
 }
 
-/* Walks the block's postings: how far each one's positions reach depends on all before it. */
-static void fill_offsets(struct postings *p)
+/*
+ * Walks the block's postings up to one: how far each one's positions reach depends on all before
+ * it.
+ */
+static void fill_offsets(struct postings *p, uint32_t until)
 {
 	const struct code_info *codes = code_table();
-	uint32_t bit = 0;
-	for (uint32_t i = 0; i < p->n; i++) {
+	const uint8_t *widths = p->seg->position_bits;
+	if (p->noffsets == 0)
+		p->offsets[p->noffsets++] = 0;
+	for (uint32_t i = p->noffsets - 1; i < until; i++) {
 		const struct code_info *c = &codes[p->codes[i]];
+		uint32_t bit = p->offsets[i];
 		uint32_t count = c->title + (uint32_t)c->body + c->rest;
-		p->offsets[i] = bit;
 		if (!c->is_exact) {
 			count = (uint32_t)bits_at(p->block_positions, bit, POSITIONS_BITS);
 			bit += POSITIONS_BITS;
 		}
-		bit += count * p->seg->position_bits[p->docs[i]];
+		p->offsets[i + 1] = bit + count * widths[p->docs[i]];
 	}
-	p->has_offsets = true;
+	p->noffsets = MAX(p->noffsets, until + 1);
 }
 
 size_t postings_positions(struct postings *p, uint32_t i, uint32_t *ret)
 {
 	if (!p->ref.has_positions)
 		return 0;
-	if (!p->has_offsets)
-		fill_offsets(p);
+	fill_offsets(p, i);
 	const struct code_info *c = &code_table()[p->codes[i]];
 	uint32_t bit = p->offsets[i], count = c->title + (uint32_t)c->body + c->rest;
 	unsigned width = p->seg->position_bits[p->docs[i]];

@@ -16,7 +16,7 @@ struct postings {
 	uint32_t docs[POSTING_BLOCK];
 	uint8_t codes[POSTING_BLOCK];
 	const uint8_t *block_positions;
-	bool has_offsets;
+	uint32_t noffsets;               /* that are known */
 	uint32_t offsets[POSTING_BLOCK]; /* first bit of each posting's positions */
 };
 

@@ -28,25 +28,58 @@ static double add_term(struct run *r, double weight, struct session_sums *sums, 
 	return idf;
 }
 
-static void sum_list(const struct view *v, const struct list *l, struct session_sums *sums)
+/* The list's first document from place `lo` on that is not before `doc`. */
+static uint32_t first_from(const struct list *l, uint32_t lo, uint32_t doc)
+{
+	uint32_t hi = l->n;
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (l->docs[mid] < doc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
+}
+
+/* Adds the documents before `end`, each occurrence counting `weight`. */
+static uint32_t sum_until(const struct view *v, const struct list *l, uint32_t i, uint32_t end,
+	float weight, struct session_sums *sums)
 {
 	const uint32_t *slots = v->seg->slots;
 	uint32_t n = sums->n;
-	for (uint32_t i = 0; i < l->n; i++) {
+	for (; i < l->n && l->docs[i] < end; i++) {
 		uint32_t s = slots[l->docs[i]];
 		/* Without a branch, which would be mispredicted half the time. */
 		sums->touched[n] = s;
 		n += sums->tf[s] == 0;
-		sums->tf[s] += l->tf[i];
+		sums->tf[s] += weight * l->tf[i];
 	}
 	sums->n = n;
+	return i;
+}
+
+/* What a memory says was mostly said in its session before: it counts less. */
+static void sum_list(const struct view *v, const struct list *l, struct session_sums *sums)
+{
+	const uint32_t *starts = v->seg->t.class_start;
+	const float memory = (float)index_weights.session_memory;
+	uint32_t i = memory > 0 ? sum_until(v, l, 0, starts[1], memory, sums) : first_from(l, 0, starts[1]);
+	i = sum_until(v, l, i, starts[2], 1, sums);
+	sum_until(v, l, i, starts[CLASS_COUNT], (float)index_weights.session_title, sums);
+}
+
+/* Words of a session, as they are counted; also of all of them together. */
+static double words_of(uint64_t others, uint64_t memories)
+{
+	return (double)others + index_weights.session_memory * (double)memories;
 }
 
 void score_sessions(struct run *r)
 {
 	const struct snapshot *s = r->snap;
 	const double k1 = index_weights.session_k1, b = index_weights.session_b;
-	double average = s->sessions ? (double)s->session_words_total / s->sessions : 1;
+	double average = s->sessions ? words_of(s->session_words_total, s->session_memory_words_total) / s->sessions : 1;
 	r->session_scores = ARENA_ARRAY(r->scratch, float, s->nslots);
 	if (s->sessions == 0)
 		return;
@@ -54,7 +87,7 @@ void score_sessions(struct run *r)
 	struct session_sums sums = { ARENA_ARRAY(r->scratch, float, s->nslots),
 		ARENA_ARRAY(r->scratch, uint32_t, s->nslots + 1), 0 };
 	for (uint32_t i = 0; i < s->nslots; i++)
-		norms[i] = (float)(k1 * (1 - b + b * s->session_words[i] / MAX(average, 1.0)));
+		norms[i] = (float)(k1 * (1 - b + b * words_of(s->session_words[i], s->session_memory_words[i]) / MAX(average, 1.0)));
 	for (size_t g = 0; g < r->ngroups; g++) {
 		for (size_t v = 0; v < s->n; v++)
 			sum_list(&s->views[v], run_list(r, v, g), &sums);
@@ -185,19 +218,6 @@ static void empty_window(struct window *w, const struct pass *p, uint32_t start)
 	}
 }
 
-static void list_skip(struct list *l, uint32_t doc)
-{
-	uint32_t lo = l->at, hi = l->n;
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (l->docs[mid] < doc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	l->at = lo;
-}
-
 /* Start of the next window that is not empty; `end` when there is none. */
 static uint32_t next_start(const struct run *r, size_t view, uint32_t end)
 {
@@ -215,9 +235,9 @@ static void score_range(const struct pass *p, struct window *w, const uint32_t c
 {
 	struct run *r = p->r;
 	for (size_t g = 0; g < r->ngroups; g++)
-		list_skip(run_list(r, p->view, g), class_range[0]);
+		{ struct list *l = run_list(r, p->view, g); l->at = first_from(l, l->at, class_range[0]); }
 	for (size_t i = 0; i < r->npairs; i++)
-		list_skip(run_pair_list(r, p->view, i), class_range[0]);
+		{ struct list *l = run_pair_list(r, p->view, i); l->at = first_from(l, l->at, class_range[0]); }
 	for (;;) {
 		uint32_t start = next_start(r, p->view, class_range[1]);
 		if (start >= class_range[1])

@@ -53,6 +53,7 @@ double search_prior(const struct search *in, const struct segment *seg, uint32_t
 	}
 	share += flags & DOC_PINNED ? w->pinned : 0;
 	share += flags & DOC_META ? w->meta : 0;
+	share += flags & DOC_SUSPECT ? w->suspect : 0;
 	if (segment_class(seg, doc) != DOC_MEMORY)
 		return share;
 	uint64_t kind = segment_column(seg, COLUMN_KIND, doc);

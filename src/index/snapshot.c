@@ -8,6 +8,7 @@ static void snapshot_free(struct snapshot *s)
 {
 	free(s->views);
 	free(s->session_words);
+	free(s->session_memory_words);
 	free(s->session_docs);
 	free(s);
 }
@@ -62,6 +63,8 @@ struct snapshot *snapshot_copy(struct index *ix, size_t more)
 	if (old->n)
 		memcpy(s->views, old->views, old->n * sizeof(*s->views));
 	s->session_words = mem_dup(old->session_words, old->nslots * sizeof(*s->session_words));
+	s->session_memory_words =
+		mem_dup(old->session_memory_words, old->nslots * sizeof(*s->session_memory_words));
 	s->session_docs = mem_dup(old->session_docs, old->nslots * sizeof(*s->session_docs));
 	pthread_mutex_lock(&ix->lock);
 	for (size_t i = 0; i < s->n; i++) {
@@ -84,8 +87,10 @@ static void count_doc(struct snapshot *s, const struct segment *seg, uint32_t do
 		return;
 	bool was_empty = s->session_docs[slot] == 0;
 	s->session_docs[slot] += (uint32_t)sign;
-	s->session_words[slot] += (uint32_t)(sign * (int)words);
-	s->session_words_total += (uint64_t)((int64_t)sign * words);
+	bool is_memory = segment_class(seg, doc) == DOC_MEMORY;
+	(is_memory ? s->session_memory_words : s->session_words)[slot] += (uint32_t)(sign * (int)words);
+	*(is_memory ? &s->session_memory_words_total : &s->session_words_total) +=
+		(uint64_t)((int64_t)sign * words);
 	bool is_empty = s->session_docs[slot] == 0;
 	s->sessions += (uint32_t)((int)was_empty - (int)is_empty);
 }
@@ -142,9 +147,12 @@ static void grow_slots(struct index *ix, struct snapshot *s)
 	if (s->nslots == ix->nslots)
 		return;
 	s->session_words = mem_resize(s->session_words, ix->nslots * sizeof(*s->session_words));
+	s->session_memory_words =
+		mem_resize(s->session_memory_words, ix->nslots * sizeof(*s->session_memory_words));
 	s->session_docs = mem_resize(s->session_docs, ix->nslots * sizeof(*s->session_docs));
 	size_t more = (ix->nslots - s->nslots) * sizeof(*s->session_words);
 	memset(s->session_words + s->nslots, 0, more);
+	memset(s->session_memory_words + s->nslots, 0, more);
 	memset(s->session_docs + s->nslots, 0, more);
 	s->nslots = ix->nslots;
 }

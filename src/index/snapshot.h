@@ -35,8 +35,9 @@ struct snapshot {
 	/* Sessions by slot; slot 0 takes what belongs to none. */
 	uint32_t nslots;
 	uint32_t *session_words, *session_docs; /* of documents that count for the session */
+	uint32_t *session_memory_words;         /* memories' are counted apart, not in session_words */
 	uint32_t sessions;                      /* with at least one such document */
-	uint64_t session_words_total;
+	uint64_t session_words_total, session_memory_words_total;
 };
 
 /*

@@ -71,16 +71,12 @@ static void look_under(
 	}
 }
 
-/* People rarely mistype the first letter, but may swap it with the second. */
+/* People rarely mistype the first letter; words that begin with another one are other words. */
 static bool find_guess(const struct snapshot *snap, struct str wanted, struct guess *best)
 {
 	*best = (struct guess){ .distance = UINT32_MAX };
-	for (size_t v = 0; v < snap->n; v++) {
-		const struct segment *seg = snap->views[v].seg;
-		look_under(seg, wanted.p[0], wanted, best);
-		if (wanted.p[1] != wanted.p[0])
-			look_under(seg, wanted.p[1], wanted, best);
-	}
+	for (size_t v = 0; v < snap->n; v++)
+		look_under(snap->views[v].seg, wanted.p[0], wanted, best);
 	return best->distance != UINT32_MAX;
 }
 

@@ -8,6 +8,8 @@
 
 #include "index/weights.h"
 
+#include "base/mem.h"
+
 struct weights index_weights = {
 	.k1 = 1.2,
 	.b = 0.6,
@@ -17,6 +19,8 @@ struct weights index_weights = {
 	.form = 0.9,
 	.session_k1 = 1.2,
 	.session_b = 0.75,
+	.session_memory = 1,
+	.session_title = 1,
 	.pair_apart = 3,
 	.pair_window = 3,
 	.pair_reads = 2500,
@@ -32,9 +36,34 @@ struct weights index_weights = {
 	.recency_days = 30,
 	.pinned = 0.1,
 	.meta = -0.3,
+	.suspect = -0.15,
 	.confidence = 0.1,
 	.kinds = { [KIND_OBSERVATION] = 0.05,
 		[KIND_SUMMARY] = 0.05,
 		[KIND_FACT] = 0.05,
 		[KIND_NOTE] = 0.1 },
 };
+
+#define WEIGHT(field) { #field, &index_weights.field }
+
+const struct weight_name weight_names[] = {
+	WEIGHT(k1),
+	WEIGHT(b),
+	WEIGHT(title),
+	WEIGHT(body),
+	WEIGHT(rest),
+	WEIGHT(form),
+	WEIGHT(session_k1),
+	WEIGHT(session_b),
+	WEIGHT(session_memory),
+	WEIGHT(session_title),
+	WEIGHT(pair),
+	WEIGHT(session_pair),
+	WEIGHT(session),
+	WEIGHT(best),
+	WEIGHT(recency),
+	WEIGHT(recency_days),
+	WEIGHT(meta),
+	WEIGHT(confidence),
+};
+const size_t weight_count = ARRAY_LEN(weight_names);

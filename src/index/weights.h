@@ -1,6 +1,8 @@
 #ifndef INDEX_WEIGHTS_H
 #define INDEX_WEIGHTS_H
 
+#include <stddef.h>
+
 #include "model/names.h"
 
 /*
@@ -15,6 +17,8 @@ struct weights {
 	double form; /* of a word with the same stem, against 1 for the word itself */
 	/* BM25 of a session: all its documents as one. */
 	double session_k1, session_b;
+	double session_memory; /* an occurrence in a memory, against 1 in a message */
+	double session_title;  /* in the session's own document */
 	/* Two words of the question that stand near each other in it and in the text. */
 	unsigned
 		pair_apart; /* at most so many places apart among the question's words that are looked for */
@@ -31,10 +35,18 @@ struct weights {
 	double meaning_full;  /* similarity that counts fully even where nothing is nearer */
 	/* Priors, as shares of the score. */
 	double recency, recency_days;    /* for what happened now; halves every so many days */
-	double pinned, meta, confidence; /* confidence: between 0 and 255 */
+	double pinned, meta, suspect, confidence; /* confidence: between 0 and 255 */
 	double kinds[MEMORY_KIND_COUNT];
 };
 
 extern struct weights index_weights;
+
+/* Those that a program may fit, by name. */
+struct weight_name {
+	const char *name;
+	double *value;
+};
+extern const struct weight_name weight_names[];
+extern const size_t weight_count;
 
 #endif

@@ -94,7 +94,7 @@ static int row_load(struct lookup *l, const struct hit *h, struct found *ret, st
 	return 1;
 }
 
-int hits_load(struct lookup *l, const struct hit *hits, size_t n, struct found **ret, size_t *ret_n, struct err *err)
+static int rows_load(struct lookup *l, const struct hit *hits, size_t n, struct found **ret, size_t *ret_n, struct err *err)
 {
 	struct found *list = ARENA_ARRAY(l->call->arena, struct found, n + 1);
 	struct memory *memories;
@@ -118,6 +118,14 @@ int hits_load(struct lookup *l, const struct hit *hits, size_t n, struct found *
 	*ret = list;
 	*ret_n = kept;
 	return 0;
+}
+
+int hits_load(struct lookup *l, const struct hit *hits, size_t n, struct found **ret, size_t *ret_n, struct err *err)
+{
+	bool has_begun = query_begin(l->call->store);
+	int result = rows_load(l, hits, n, ret, ret_n, err);
+	query_end(l->call->store, has_begun);
+	return result;
 }
 
 char *found_ref(struct arena *a, const struct found *f)

@@ -9,6 +9,12 @@
  */
 
 /* query_memory.c */
+/*
+ * Between the two, all questions see the store as it was at the first, and none takes locks of its own. False: there is a
+ * transaction already, or none could be had; then there is nothing to end.
+ */
+bool query_begin(struct store *s);
+void query_end(struct store *s, bool has_begun);
 /* Fills m->files: modified before read, by path. */
 int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err);
 /* Memories about a file, newest first: `path` as stored, or the ending of one after a slash. project 0: any. */

@@ -11,6 +11,20 @@
 
 #define PATH_MATCHES_MAX 64 /* stored paths that one wanted ending may mean */
 
+bool query_begin(struct store *s)
+{
+	struct err ignored;
+	struct db *db = store_db(s);
+	return !db_is_in_transaction(db) && db_run(db, "BEGIN", NULL, 0, &ignored) == 0;
+}
+
+void query_end(struct store *s, bool has_begun)
+{
+	struct err ignored;
+	if (has_begun && db_run(store_db(s), "COMMIT", NULL, 0, &ignored) != 0)
+		db_rollback(store_db(s));
+}
+
 int query_ids(struct store *s, struct arena *a, const char *sql, const struct db_arg *args, size_t n, int64_t **ret, size_t *ret_n,
 	struct err *err)
 {

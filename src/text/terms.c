@@ -49,6 +49,7 @@ struct analyser {
 	term_fn *each;
 	void *ctx;
 	uint32_t position;
+	const struct first_bytes *first; /* NULL: every word is stemmed */
 };
 
 struct part {
@@ -161,6 +162,11 @@ static bool is_wide(uint32_t cp)
 	return false;
 }
 
+static bool is_join(char c)
+{
+	return c == '_' || c == '-' || c == '.' || c == '/' || c == '\\' || c == '@';
+}
+
 static enum unit_class class_of(uint32_t cp)
 {
 	if (cp < 0x80) {
@@ -171,7 +177,7 @@ static enum unit_class class_of(uint32_t cp)
 			return U_UPPER;
 		if (c >= '0' && c <= '9')
 			return U_DIGIT;
-		return c != '\0' && strchr("_-./\\@", c) ? U_JOIN : U_BREAK;
+		return is_join(c) ? U_JOIN : U_BREAK;
 	}
 	utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
 	switch (category) {
@@ -256,12 +262,24 @@ static void emit(
 	an->each(an->ctx, &t);
 }
 
+void first_bytes_add(struct first_bytes *f, struct str term)
+{
+	if (term.n)
+		f->bits[(uint8_t)term.p[0] / 64] |= (uint64_t)1 << ((uint8_t)term.p[0] % 64);
+}
+
+static bool has_first(const struct first_bytes *f, struct str term)
+{
+	return f->bits[(uint8_t)term.p[0] / 64] >> ((uint8_t)term.p[0] % 64) & 1;
+}
+
 static void emit_word(struct analyser *an, enum term_form form, struct str folded, struct str plain,
 	const uint32_t span[2])
 {
 	emit(an, form, folded, span[0], span[1]);
 	if (folded.n < 3 || folded.n > TERM_MAX || plain.n > TERM_MAX ||
-		(folded.p[0] >= '0' && folded.p[0] <= '9'))
+		(folded.p[0] >= '0' && folded.p[0] <= '9') ||
+		(an->first && !has_first(an->first, folded)))
 		return;
 	struct str stem = stem_of(an, plain, an->lang);
 	if (stem.n && !str_eq(stem, folded))
@@ -565,6 +583,14 @@ void analyser_run_as(
 void analyser_run(struct analyser *an, struct str text, term_fn *each, void *ctx)
 {
 	analyser_run_as(an, text, text_language(text), each, ctx);
+}
+
+void analyser_look(struct analyser *an, struct str text, const struct first_bytes *first,
+	term_fn *each, void *ctx)
+{
+	an->first = first;
+	analyser_run(an, text, each, ctx);
+	an->first = NULL;
 }
 
 static void count_word(const char *word, size_t n, unsigned votes[LANGUAGE_COUNT])

@@ -52,6 +52,16 @@ enum language text_language(struct str text);
 void analyser_run_as(
 	struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx);
 /*
+ * For looking up few terms in a long text: only words whose folded form begins with one of those
+ * bytes (a bit each) are stemmed, since a stem keeps its word's first letter.
+ */
+struct first_bytes {
+	uint64_t bits[4];
+};
+void first_bytes_add(struct first_bytes *f, struct str term);
+void analyser_look(struct analyser *an, struct str text, const struct first_bytes *first,
+	term_fn *each, void *ctx);
+/*
  * Stem of a word (lower case; accents help) in that language, folded; the word itself when there is
  * none. Valid until the next call.
  */
