@@ -93,6 +93,17 @@ const char *const file_role_names[FILE_ROLE_COUNT] = {
 	[ROLE_ABOUT] = "about",
 };
 
+const char *const entity_kind_names[ENTITY_KIND_COUNT] = {
+	[ENTITY_NONE] = "none",
+	[ENTITY_LIBRARY] = "library",
+	[ENTITY_TOOL] = "tool",
+	[ENTITY_SERVICE] = "service",
+	[ENTITY_LANGUAGE] = "language",
+	[ENTITY_COMMAND] = "command",
+	[ENTITY_FILE] = "file",
+	[ENTITY_CONCEPT] = "concept",
+};
+
 int name_find(const char *const *names, size_t n, const char *name)
 {
 	if (!name)

@@ -35,6 +35,11 @@ enum trust { TRUST_OUTSIDE, TRUST_TOOL, TRUST_REPLY, TRUST_PROMPT, TRUST_PERSON,
 
 enum file_role { ROLE_READ, ROLE_MODIFIED, ROLE_ABOUT, FILE_ROLE_COUNT };
 
+enum entity_kind {
+	ENTITY_NONE, ENTITY_LIBRARY, ENTITY_TOOL, ENTITY_SERVICE, ENTITY_LANGUAGE, ENTITY_COMMAND, ENTITY_FILE, ENTITY_CONCEPT,
+	ENTITY_KIND_COUNT
+};
+
 enum alias_kind { ALIAS_COMMON_DIR, ALIAS_REMOTE, ALIAS_PATH, ALIAS_KIND_COUNT };
 
 /* How an event reached us; a later source of higher rank may fill fields, never empty them. */
@@ -49,6 +54,7 @@ extern const char *const memory_status_names[MEMORY_STATUS_COUNT];
 extern const char *const memory_origin_names[MEMORY_ORIGIN_COUNT];
 extern const char *const trust_names[TRUST_COUNT];
 extern const char *const file_role_names[FILE_ROLE_COUNT];
+extern const char *const entity_kind_names[ENTITY_KIND_COUNT];
 
 /* Index of `name` in a table of n names; -1 when it is not there or NULL. */
 int name_find(const char *const *names, size_t n, const char *name);

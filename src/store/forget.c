@@ -274,7 +274,7 @@ static int forget_event(struct store *s, int64_t id, struct ids *ret_sessions, s
 	static const char *const tables[] = {
 		"DELETE FROM hook_copy WHERE event = ?1",
 		"DELETE FROM evidence WHERE event = ?1",
-		"DELETE FROM mention WHERE event = ?1",
+		"DELETE FROM mention WHERE turn = (SELECT turn FROM event WHERE id = ?1)",
 		"DELETE FROM event WHERE id = ?1",
 	};
 	AUTO(arena_done) struct arena a = { 0 };
@@ -326,6 +326,7 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 		"DELETE FROM token_use WHERE session = ?1",
 		"DELETE FROM event WHERE session = ?1",
 		"UPDATE memory SET session = NULL, turn = NULL WHERE session = ?1",
+		"DELETE FROM mention WHERE turn IN (SELECT id FROM turn WHERE session = ?1)",
 		"DELETE FROM turn WHERE session = ?1",
 		"UPDATE session SET parent = NULL WHERE parent = ?1",
 		"DELETE FROM session WHERE id = ?1",
@@ -367,7 +368,6 @@ static int drop_rests(struct store *s, struct err *err)
 {
 	static const char *const rests[] = {
 		"DELETE FROM file WHERE id NOT IN (SELECT file FROM memory_file)",
-		"DELETE FROM mention WHERE memory <> 0 AND memory NOT IN (SELECT id FROM memory)",
 		"DELETE FROM entity WHERE id NOT IN (SELECT entity FROM mention)",
 		"UPDATE model_call SET reply = NULL WHERE reply IS NOT NULL",
 		"UPDATE search_log SET query = NULL WHERE query IS NOT NULL",

@@ -72,7 +72,10 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 			&t.turns },
 		{ "SELECT max(last_event_at) FROM session WHERE ?1 = 0 OR project = ?1",
 			&t.last_event_at },
-		{ "SELECT count(*) FROM entity WHERE ?1 = ?1", &t.entities },
+		{ project ? "SELECT count(DISTINCT m.entity) FROM mention m JOIN turn t ON t.id = m.turn "
+			    "JOIN session s ON s.id = t.session WHERE s.project = ?1"
+			  : "SELECT count(*) FROM entity WHERE ?1 = 0",
+			&t.entities },
 		{ "SELECT count(*) FROM vector WHERE ?1 = ?1", &t.vectors },
 		{ "SELECT n FROM counter WHERE name = 'redactions' AND ?1 = ?1", &t.redactions },
 		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND ?1 = ?1",

@@ -173,9 +173,26 @@ static const char *const tables_2[] = {
 	NULL,
 };
 
+/* Mentions are counted per turn and replaced with it. Nothing was ever written in the old shape. */
+static const char *const tables_4[] = {
+	"DROP TABLE mention;",
+	"DROP TABLE entity;",
+	"CREATE TABLE entity (id {key}, kind INTEGER NOT NULL, name TEXT NOT NULL);",
+	"CREATE UNIQUE INDEX entity_name ON entity (name, kind);",
+	"CREATE TABLE mention (turn BIGINT NOT NULL, entity BIGINT NOT NULL, n BIGINT NOT NULL, at "
+	"BIGINT NOT NULL, last_at BIGINT NOT NULL, PRIMARY KEY (turn, entity)) {clustered};",
+	"CREATE INDEX mention_entity ON mention (entity, at);",
+	/* A turn whose events are gone keeps what was made of it. */
+	"UPDATE turn SET is_dirty = 1 WHERE started_at > 0 AND EXISTS (SELECT 1 FROM event e WHERE "
+	"e.session = turn.session AND e.at BETWEEN turn.started_at AND turn.last_event_at AND e.turn = "
+	"turn.id);",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
+	{ 4, tables_4 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

@@ -5,6 +5,7 @@
  * prelude, a turn named "". Prompts may come late, so each of them settles the events around it
  * anew: the outcome depends on the events alone, not on the order they came in.
  */
+#include "store/entity.h"
 #include "store/event_put.h"
 
 #include <string.h>
@@ -141,7 +142,8 @@ int turn_tidy(struct store *s, int64_t turn, struct err *err)
 		return rc;
 	int64_t n = db_int(r, 0), first = db_int(r, 1), last = db_int(r, 2);
 	bool is_named = db_text(r, 3) && *db_text(r, 3);
-	if (!n && (drop_rule_memories(s, turn, err) || candidates_drop(s, turn, err)))
+	if (!n && (drop_rule_memories(s, turn, err) || candidates_drop(s, turn, err) ||
+			  mentions_drop(s, turn, err)))
 		return -1;
 	if (!n && !is_named)
 		return db_run(s->db, "DELETE FROM turn WHERE id = ?1", DB_ARGS(db_i(turn)), err);
