@@ -236,8 +236,10 @@ static bool branch_is_default(
 {
 	static const char *const usual[] = { "main", "master", "trunk" };
 	const char *name = remote ? remote : "origin";
-	const char *head = read_small(
-		a, g->common, arena_printf(a, "refs/remotes/%s/HEAD", name), GIT_POINTER_MAX);
+	const char *head = g->common ? read_small(a, g->common,
+					       arena_printf(a, "refs/remotes/%s/HEAD", name),
+					       GIT_POINTER_MAX)
+				     : NULL;
 	const char *prefix = arena_printf(a, "ref: refs/remotes/%s/", name);
 	if (head && str_starts(head, prefix))
 		return !strcmp(head + strlen(prefix), branch);
@@ -245,6 +247,13 @@ static bool branch_is_default(
 		if (!strcmp(usual[i], branch))
 			return true;
 	return false;
+}
+
+bool project_branch_is_default(struct arena *a, const char *common_dir, const char *branch)
+{
+	struct git_place g = { .common = common_dir ? arena_str(a, common_dir) : NULL };
+
+	return branch_is_default(a, &g, NULL, branch);
 }
 
 /* What people call it: a bare repository "name.git" is "name", one kept as "name/.bare" too. */

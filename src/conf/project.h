@@ -42,6 +42,12 @@ struct project_identity {
 void project_identify(struct arena *a, const char *cwd, struct project_identity *ret);
 
 /*
+ * Is this the branch that a repository's work ends on: what its remote's head names, else main,
+ * master or trunk. common_dir NULL: by its name alone.
+ */
+bool project_branch_is_default(struct arena *a, const char *common_dir, const char *branch);
+
+/*
  * A remote URL in normal form, or NULL: "git@github.com:Owner/Repo.git" and
  * "https://user:pw@github.com/Owner/Repo" both give "github.com/owner/repo".
  */

@@ -5,28 +5,24 @@
 #include "ops/ops.h"
 
 /*
- * Whether work of another branch concerns whoever stands here (design, "Branch", in its simple form: no child process, no objects
- * read). A memory that is bound to a branch belongs here when it was born on this branch, on a default one, or on one that is
- * gone from this repository, as branches are after their merge. Where the repository cannot be looked at, other branches stay out.
+ * Whether work of another branch concerns whoever stands here (design, "Branch"). A memory that is bound to a branch belongs here
+ * when it was born on this branch or on the default one, or when the keeper found that it has arrived at this head. What it has not
+ * found out yet stays out. Nothing but small files of `.git` and cached rows is read.
  */
 
-#define BRANCHES_MAX 48 /* looked up in the repository per call; further ones stay out */
-
 struct branches {
-	struct arena *arena;
-	const char *current;    /* NULL: unknown */
-	const char *common_dir; /* NULL: unknown */
-	const char *packed;     /* text of packed-refs, read once */
-	bool is_packed_read;
-	struct {
-		const char *name;
-		bool is_gone;
-	} seen[BRANCHES_MAX];
+	struct op_call *call;
+	int64_t project;
+	struct project_identity here;
+	const char *current;   /* branch; NULL: unknown or detached */
+	bool is_read;          /* `visible` was asked for */
+	int64_t *visible;      /* arrived here, ascending */
 	size_t n;
 };
 
 /* cwd NULL or gone: unknown. `branch` as the agent says it, or NULL: as the repository says. */
-void branches_init(struct branches *b, struct arena *a, const char *cwd, const char *branch);
+void branches_init(struct branches *b, struct op_call *call, int64_t project, const char *cwd, const char *branch);
+/* By name alone: main, master, trunk. */
 bool branch_is_default(const char *name);
 /* Bound to a branch that does not concern this place. */
 bool memory_is_elsewhere(struct branches *b, const struct memory *m);

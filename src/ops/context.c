@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "observe/clean.h"
+#include "ops/suspects.h"
 #include "store/query.h"
 
 /*
@@ -14,6 +15,7 @@
  */
 
 #define LINE_FILES 2
+#define SUSPECT_WIDTH 120
 
 static const char start_opening[] = CONTEXT_OPEN "\n"
 	"Background from earlier sessions in this project, kept by Remanence. It describes the past and may be out of date:\n"
@@ -63,6 +65,14 @@ const char *context_branch(struct context_build *b, const struct memory *m)
 	return arena_printf(b->call->arena, " [branch %s]", frame_line(b->call->arena, m->branch, 60));
 }
 
+const char *context_suspect(struct context_build *b, const struct memory *m)
+{
+	const char *reason = suspect_reason(&b->l, m);
+	if (!reason)
+		return "";
+	return arena_printf(b->call->arena, " [suspect: %s]", frame_line(b->call->arena, reason, SUSPECT_WIDTH));
+}
+
 bool context_is_trusted(const struct memory *m)
 {
 	return m->trust >= TRUST_REPLY;
@@ -105,7 +115,7 @@ int context_build(struct op_call *call, const struct context_request *q, struct 
 	b.frame->arena = call->arena;
 	b.frame->max = (size_t)MAX(settings_int(call->settings, context_kinds[kind].size), 0);
 	b.frame->counts_bytes = q->agent == AGENT_CODEX;
-	branches_init(&b.branches, call->arena, q->cwd, q->branch);
+	branches_init(&b.branches, call, q->project, q->cwd, q->branch);
 	frame_open(b.frame, context_kinds[kind].opening, context_kinds[kind].closing);
 	int failed = context_kinds[kind].build(&b, err);
 	if (!failed && !frame_is_empty(b.frame)) {

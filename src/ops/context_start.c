@@ -45,7 +45,8 @@ static int kept_section(struct context_build *b, struct err *err)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const char *text = fact_text(b, &list[i], KEPT_WIDTH);
-		if (!context_is_trusted(&list[i]) || !titles_add(b->titles, b->call->analyser, text))
+		if (!context_is_trusted(&list[i]) || (list[i].kind == KIND_FACT && *context_suspect(b, &list[i])) ||
+			!titles_add(b->titles, b->call->analyser, text))
 			continue;
 		if (frame_add(b->frame, arena_printf(b->call->arena, "- [%lld] %s\n", (long long)list[i].id, text)))
 			frame_gave(b->frame, list[i].id);
@@ -80,8 +81,8 @@ static void summary_line(struct context_build *b, struct memory *m)
 	const char *title = frame_line(a, memory_title(a, m), TITLE_WIDTH);
 	if (!titles_add(b->titles, b->call->analyser, title))
 		return;
-	if (frame_add(b->frame, arena_printf(a, "- #%lld %s %s%s%s\n", (long long)m->id, clock_minute(a, m->at) + 11, title,
-		    context_files(b, m), context_branch(b, m))))
+	if (frame_add(b->frame, arena_printf(a, "- #%lld %s %s%s%s%s\n", (long long)m->id, clock_minute(a, m->at) + 11, title,
+		    context_files(b, m), context_branch(b, m), context_suspect(b, m))))
 		frame_gave(b->frame, m->id);
 }
 
@@ -90,8 +91,8 @@ static bool summary_whole(struct context_build *b, const struct memory *m)
 	struct arena *a = b->call->arena;
 	const struct session *s = lookup_session(&b->l, m->session);
 	const char *branch = m->branch && *m->branch ? arena_printf(a, ", branch %s", frame_line(a, m->branch, 60)) : "";
-	const char *head = arena_printf(a, "[%lld] %s%s%s\n", (long long)m->id, clock_minute(a, m->at), branch,
-		s ? arena_printf(a, ", session s%lld", (long long)s->id) : "");
+	const char *head = arena_printf(a, "[%lld] %s%s%s%s\n", (long long)m->id, clock_minute(a, m->at), branch,
+		s ? arena_printf(a, ", session s%lld", (long long)s->id) : "", context_suspect(b, m));
 	for (size_t chars = PART_CHARS; chars >= PART_CHARS / 4; chars /= 2) {
 		if (!frame_add(b->frame, arena_printf(a, "%s%s", head, summary_text(b, m, chars))))
 			continue;
@@ -161,7 +162,7 @@ static int facts_section(struct context_build *b, struct err *err)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const struct memory *m = &list[i];
-		if (m->confidence < FACT_CONFIDENCE || !context_is_trusted(m) || m->valid_to || frame_has(b->frame, m->id))
+		if (m->confidence < FACT_CONFIDENCE || !context_is_trusted(m) || m->valid_to || frame_has(b->frame, m->id) || *context_suspect(b, m))
 			continue;
 		const char *text = fact_text(b, m, FACT_WIDTH);
 		if (!titles_add(b->titles, b->call->analyser, text))
@@ -237,9 +238,9 @@ static int recent_section(struct context_build *b, struct err *err)
 			continue;
 		const char *minute = clock_minute(a, m->at), *this_day = clock_day(a, m->at);
 		const char *body = shown < full && m->trust > TRUST_OUTSIDE ? frame_block(a, text_beyond(memory_text(a, m), memory_title(a, m)), BODY_CHARS, "  ") : "";
-		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s\n", strcmp(day, this_day) ? this_day : "",
+		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s%s\n", strcmp(day, this_day) ? this_day : "",
 			strcmp(day, this_day) ? "\n" : "", (long long)m->id, minute + 11, context_label(m), title,
-			context_files(b, m), context_branch(b, m));
+			context_files(b, m), context_branch(b, m), context_suspect(b, m));
 		if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 			break;
 		day = this_day;

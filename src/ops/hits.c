@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ops/suspects.h"
 #include "store/query.h"
 
 /* From index hits to rows to JSON. Memories are fetched in one go, events and sessions one by one: a page has few of them. */
@@ -174,7 +175,17 @@ static void snippet_of(struct op_call *call, struct jw *w, const struct found *f
 	snippet_write(w, made ? made : "");
 }
 
-static void memory_members(struct op_call *call, struct jw *w, const struct memory *m)
+/* Whether it may no longer hold, and why. */
+static void suspect_members(struct op_call *call, struct jw *w, const struct memory *m, struct lookup *l)
+{
+	struct lookup own = { .call = call };
+	const char *reason = suspect_reason(l ? l : &own, m);
+	jw_bool(w, "suspect", reason != NULL);
+	if (reason)
+		jw_str(w, "suspect_reason", reason);
+}
+
+static void memory_members(struct op_call *call, struct jw *w, const struct memory *m, struct lookup *l)
 {
 	jw_array(w, "files");
 	for (size_t i = 0; i < m->nfiles && i < HIT_FILES_MAX; i++)
@@ -182,7 +193,7 @@ static void memory_members(struct op_call *call, struct jw *w, const struct memo
 	jw_end(w, ']');
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "status", memory_status_names[m->status]);
-	jw_bool(w, "suspect", false);
+	suspect_members(call, w, m, l);
 	jw_null(w, "key");
 	if (m->is_pinned)
 		jw_bool(w, "pinned", true);
@@ -286,7 +297,7 @@ void found_write(struct op_call *call, struct jw *w, const struct found *f, cons
 	if (is_session)
 		session_members(call, w, f);
 	else if (f->memory)
-		memory_members(call, w, f->memory);
+		memory_members(call, w, f->memory, style->lookup);
 	else
 		event_members(call, w, f->event);
 	if (style->branches && f->memory && memory_is_elsewhere(style->branches, f->memory))

@@ -23,13 +23,28 @@ struct found {
 	const char *project;          /* name, or NULL */
 };
 
-/* Sessions and projects that were looked up already. */
+/* A project's folder, NULL when unknown or gone; a file, and whether it looks different from when the keeper saw it. */
+struct lookup_root {
+	int64_t project;
+	const char *root;
+};
+struct lookup_file {
+	int64_t project;
+	const char *path;
+	bool has_changed;
+};
+
+/* Sessions, projects and files that were looked up already. */
 struct lookup {
 	struct op_call *call;
 	struct session *sessions;
 	size_t nsessions, sessions_cap;
 	struct project *projects;
 	size_t nprojects, projects_cap;
+	struct lookup_root *roots;
+	size_t nroots, roots_cap;
+	struct lookup_file *files;
+	size_t nfiles, files_cap;
 };
 
 /* Agent, ids, project, branch, title and times; not the rest. NULL when there is none. */
@@ -46,6 +61,7 @@ struct hit_style {
 	struct snippet_terms wanted; /* none: the snippet is the text's beginning */
 	bool is_session;             /* the hit stands for its session */
 	bool explains;
+	struct lookup *lookup;       /* for seeing by stat what has changed; NULL: none beyond this hit */
 	struct branches *branches;   /* for marking work of other branches; NULL: nothing is marked */
 };
 void found_write(struct op_call *call, struct jw *w, const struct found *f, const struct hit_style *style);

@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "ops/all.h"
 #include "ops/param.h"
+#include "ops/suspects.h"
 
 /* get: level 3 of finding, whole records. What is not there is listed; only when nothing is there is it an error. */
 
@@ -41,8 +42,9 @@ static void time_write(struct jw *w, const char *key, int64_t at)
 		jw_null(w, key);
 }
 
-static void memory_state_write(struct jw *w, const struct memory *m)
+static void memory_state_write(struct lookup *l, struct jw *w, const struct memory *m)
 {
+	const char *reason = suspect_reason(l, m);
 	jw_str(w, "status", memory_status_names[m->status]);
 	jw_bool(w, "pinned", m->is_pinned);
 	jw_real(w, "confidence", m->confidence, 2);
@@ -62,8 +64,8 @@ static void memory_state_write(struct jw *w, const struct memory *m)
 		jw_null(w, "superseded_by");
 	jw_int(w, "created_at", m->created_at);
 	jw_int(w, "updated_at", m->updated_at);
-	jw_bool(w, "suspect", false);
-	jw_null(w, "suspect_reason");
+	jw_bool(w, "suspect", reason != NULL);
+	jw_str(w, "suspect_reason", reason);
 	jw_int(w, "tokens", (int64_t)memory_tokens(m));
 }
 
@@ -111,7 +113,7 @@ static int memory_record(struct lookup *l, struct jw *w, int64_t id, struct err 
 	if (m.turn)
 		jw_int(w, "turn", m.turn);
 	memory_parts_write(w, &m);
-	memory_state_write(w, &m);
+	memory_state_write(l, w, &m);
 	memory_base_write(l->call, w, &m);
 	jw_end(w, '}');
 	return 0;

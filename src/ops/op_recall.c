@@ -8,6 +8,7 @@
 #include "ops/param.h"
 #include "ops/question.h"
 #include "ops/rarity.h"
+#include "ops/suspects.h"
 #include "store/query.h"
 
 /*
@@ -112,6 +113,9 @@ static void head_write(struct recall *r, struct buf *b, const struct found *f)
 		buf_printf(b, " · %s", branch);
 	if (m && m->trust <= TRUST_TOOL)
 		buf_str(b, " · seen in tool output only");
+	const char *suspect = m ? suspect_reason(&r->l, m) : NULL;
+	if (suspect)
+		buf_printf(b, " · suspect: %s", suspect);
 	buf_printf(b, "\n%s\n", m ? memory_title(a, m) : event_title(a, e));
 }
 
@@ -232,7 +236,7 @@ static int recall_run(struct recall *r, int64_t project, struct err *err)
 
 static void recall_write(struct recall *r, struct jw *out)
 {
-	struct hit_style style = { 0 };
+	struct hit_style style = { .lookup = &r->l };
 	bool is_messages = r->n && r->chosen[0].event;
 	jw_object(out, NULL);
 	jw_str(out, "query", r->text ? r->text : "");

@@ -69,12 +69,13 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 		return -1;
 	const char *mode = param_text(call, "mode", NULL);
 	struct hit_style style = {
+		.lookup = &l,
 		.wanted = { r.r.terms, r.r.nterms },
 		.is_session = f.by_session,
 		.explains = param_bool(call, "explain"),
 	};
 	if (is_about_here(call, &f)) {
-		branches_init(&branches, call->arena, call->cwd, NULL);
+		branches_init(&branches, call, f.filter.project, call->cwd, NULL);
 		style.branches = &branches;
 	}
 	jw_object(out, NULL);

@@ -243,7 +243,7 @@ static void window_find(const struct timeline *t, size_t *ret_from, size_t *ret_
 
 static void timeline_write(struct timeline *t, struct jw *out)
 {
-	struct hit_style style = { 0 };
+	struct hit_style style = { .lookup = &t->l };
 	size_t kept = 0, from, to;
 	for (size_t i = 0; i < t->n; i++)
 		if (is_wanted(t, &t->items[i]))

@@ -40,6 +40,9 @@ struct services {
 	 * backup/before-restore-<ms>.db, renames `path` (on the same file system) into place, opens and migrates it, rebuilds the
 	 * index from it. The caller's own call->store is no longer usable when this returns 0. NULL: the door cannot. */
 	int (*restore)(void *daemon, struct op_call *call, const char *path, struct err *err);
+	/* Has the keeper look at a file that seems to have changed, or at a work tree that somebody stands in. Returns at once. NULL: nobody does. */
+	void (*look)(void *daemon, int64_t project, const char *path);
+	void (*stand)(void *daemon, int64_t project, const char *root);
 };
 
 struct import_request {

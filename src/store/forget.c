@@ -368,6 +368,8 @@ static int drop_rests(struct store *s, struct err *err)
 {
 	static const char *const rests[] = {
 		"DELETE FROM file WHERE id NOT IN (SELECT file FROM memory_file)",
+		"DELETE FROM file_state WHERE file NOT IN (SELECT id FROM file)",
+		"DELETE FROM file_base",
 		"DELETE FROM entity WHERE id NOT IN (SELECT entity FROM mention)",
 		"UPDATE model_call SET reply = NULL WHERE reply IS NOT NULL",
 		"UPDATE search_log SET query = NULL WHERE query IS NOT NULL",

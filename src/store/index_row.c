@@ -185,12 +185,14 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c,
 	struct db_rows *r;
 	int rc = store_row(s,
 		"SELECT " MEMORY_COLUMNS
-		", s.agent FROM memory m LEFT JOIN session s ON s.id = m.session WHERE m.id = ?1",
+		", s.agent, EXISTS (SELECT 1 FROM suspect su WHERE su.memory = m.id)"
+		" FROM memory m LEFT JOIN session s ON s.id = m.session WHERE m.id = ?1",
 		DB_ARGS(db_i(c->id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
 	enum agent_id agent = (enum agent_id)db_int(r, 18);
+	bool is_suspect = db_int(r, 19);
 	rc = memory_row_read(s, a, r, &m, err);
 	db_end(r);
 	if (rc || memory_files_read(s, a, &m, err))
@@ -207,6 +209,7 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c,
 		.origin = m.origin,
 		.confidence = m.confidence,
 		.is_pinned = m.is_pinned,
+		.is_suspect = is_suspect,
 		.branch = m.branch,
 		.title = m.title,
 		.body = memory_body(a, &m),

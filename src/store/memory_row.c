@@ -121,8 +121,7 @@ static char *hex_of(struct arena *a, const unsigned char *p, size_t n)
 	return hex;
 }
 
-/* Hashes are hex texts outside and half as long inside; anything else is kept as text. */
-static struct db_arg hash_arg(struct arena *a, const char *hash)
+struct db_arg memory_hash_arg(struct arena *a, const char *hash)
 {
 	size_t n = hash ? strlen(hash) : 0;
 
@@ -135,6 +134,17 @@ static struct db_arg hash_arg(struct arena *a, const char *hash)
 		bytes[i / 2] = (unsigned char)(bytes[i / 2] << 4 | digit);
 	}
 	return db_b(bytes, n / 2);
+}
+
+const char *memory_hash_read(struct arena *a, struct db_rows *r, int col)
+{
+	enum db_type form = db_kind(r, col);
+	size_t n;
+	const void *hash = db_blob(r, col, &n);
+
+	if (!n)
+		return NULL;
+	return form == DB_BLOB ? hex_of(a, hash, n) : row_str(a, r, col);
 }
 
 int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct err *err)
@@ -155,11 +165,7 @@ int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct
 		struct memory_file f = { .path = row_str(a, r, 0),
 			.role = (enum file_role)db_int(r, 1),
 			.size = db_is_null(r, 2) ? -1 : db_int(r, 2) };
-		enum db_type form = db_kind(r, 3);
-		size_t n;
-		const void *hash = db_blob(r, 3, &n);
-		if (n)
-			f.hash = form == DB_BLOB ? hex_of(a, hash, n) : row_str(a, r, 3);
+		f.hash = memory_hash_read(a, r, 3);
 		ARENA_PUSH(a, m->files, m->nfiles, cap, f);
 	}
 	return rc;
@@ -274,7 +280,7 @@ static int write_files(struct store *s, const struct memory *m, struct err *err)
 				" ON CONFLICT (memory, file, role) DO NOTHING",
 				DB_ARGS(db_i(m->id), db_i(file), db_i(f->role),
 					f->size < 0 ? db_id(0) : db_i(f->size),
-					hash_arg(&a, f->hash)),
+					memory_hash_arg(&a, f->hash)),
 				err))
 			return -1;
 	}
@@ -312,10 +318,48 @@ static int clear_evidence(struct store *s, int64_t id, struct err *err)
 	return rc;
 }
 
+/* What its files were is still true when it is written anew about the same time. */
+static int keep_bases(struct store *s, const struct memory *m, struct err *err)
+{
+	static const char clear[] = "DELETE FROM file_base";
+	static const char keep[] =
+		"INSERT INTO file_base (file, role, size, hash) SELECT mf.file, mf.role, mf.size, "
+		"mf.hash FROM memory_file mf JOIN memory m ON m.id = mf.memory"
+		" WHERE mf.memory = ?1 AND m.at = ?2 AND (mf.size IS NOT NULL OR mf.hash IS NOT NULL)";
+
+	if (db_run(s->db, clear, NULL, 0, err))
+		return -1;
+	return db_run(s->db, keep, DB_ARGS(db_i(m->id), db_i(m->at)), err);
+}
+
+static int restore_bases(struct store *s, const struct memory *m, struct err *err)
+{
+	static const char restore[] =
+		"UPDATE memory_file SET (size, hash) = (SELECT b.size, b.hash FROM file_base b"
+		" WHERE b.file = memory_file.file AND b.role = memory_file.role)"
+		" WHERE memory = ?1 AND size IS NULL AND hash IS NULL AND EXISTS (SELECT 1 FROM file_base b"
+		" WHERE b.file = memory_file.file AND b.role = memory_file.role)";
+
+	return db_run(s->db, restore, DB_ARGS(db_i(m->id)), err);
+}
+
+/* The keeper looks at what a memory rests on after it was written. */
+static int note_stale(struct store *s, const struct memory *m, struct err *err)
+{
+	static const char note[] = "INSERT INTO stale_due (memory, stamp) VALUES (?1, 1)"
+				   " ON CONFLICT (memory) DO UPDATE SET stamp = stale_due.stamp + 1";
+
+	if (!m->nfiles && !m->branch)
+		return 0;
+	return db_run(s->db, note, DB_ARGS(db_i(m->id)), err);
+}
+
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err)
 {
 	bool is_new = !m->id;
 
+	if (!is_new && keep_bases(s, m, err))
+		return -1;
 	if (!is_new && (clear_evidence(s, m->id, err) ||
 			       db_run(s->db, "DELETE FROM memory_file WHERE memory = ?1",
 				       DB_ARGS(db_i(m->id)), err)))
@@ -325,6 +369,8 @@ int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *er
 	else if (!m->updated_at)
 		m->updated_at = m->created_at;
 	if (write_columns(s, m, hash, err) || write_files(s, m, err) || write_evidence(s, m, err))
+		return -1;
+	if ((!is_new && restore_bases(s, m, err)) || note_stale(s, m, err))
 		return -1;
 	return store_note(s, CHANGE_MEMORY, m->id, false, err);
 }
@@ -337,6 +383,10 @@ int memory_delete(struct store *s, const struct ids *ids, struct err *err)
 		"DELETE FROM chunk WHERE memory = ?1",
 		"DELETE FROM injection_memory WHERE memory = ?1",
 		"DELETE FROM fact WHERE memory = ?1",
+		"DELETE FROM stale_due WHERE memory = ?1",
+		"DELETE FROM suspect WHERE memory = ?1",
+		"DELETE FROM branch_memory WHERE memory = ?1",
+		"DELETE FROM visible WHERE memory = ?1",
 		"DELETE FROM memory WHERE id = ?1",
 	};
 

@@ -12,4 +12,8 @@ int64_t memory_pack(struct store *s, struct memory *m);
  * change. */
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err);
 
+/* Hashes are hex texts outside and half as long inside; anything else is kept as text. */
+struct db_arg memory_hash_arg(struct arena *a, const char *hash);
+const char *memory_hash_read(struct arena *a, struct db_rows *r, int col);
+
 #endif

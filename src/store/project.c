@@ -95,6 +95,11 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
 		"UPDATE event SET project = ?2 WHERE project = ?1",
 		"UPDATE pause SET project = ?2 WHERE project = ?1",
+		"UPDATE branch_memory SET project = ?2 WHERE project = ?1",
+		"UPDATE checkout SET project = ?2, head = NULL WHERE project = ?1",
+		"DELETE FROM file_state WHERE project = ?1 AND project <> ?2",
+		"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE project = ?2 AND ?1 <> ?2"
+		" ON CONFLICT (memory) DO NOTHING",
 		"UPDATE project_merge SET project = ?2 WHERE project = ?1",
 	};
 	AUTO(ids_done) struct ids memories = { 0 };

@@ -4,6 +4,7 @@
 
 #include "base/mem.h"
 #include "base/str.h"
+#include "store/memory_row.h"
 #include "store/query_ids.h"
 
 /* Which memories an operation wants. The indexes memory_kind and memory_pinned keep these
@@ -46,7 +47,7 @@ int query_ids(struct store *s, struct arena *a, const char *sql, const struct db
 
 int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err)
 {
-	static const char sql[] = "SELECT f.path, mf.role, mf.size FROM memory_file mf JOIN file f ON f.id = mf.file"
+	static const char sql[] = "SELECT f.path, mf.role, mf.size, mf.hash FROM memory_file mf JOIN file f ON f.id = mf.file"
 				  " WHERE mf.memory = ?1 ORDER BY CASE mf.role WHEN 1 THEN 0 ELSE 1 END, f.path LIMIT ?2";
 	struct db_rows *r;
 	struct memory_file *files = NULL;
@@ -56,7 +57,7 @@ int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_
 		return -1;
 	while ((more = db_next(r, err)) > 0) {
 		struct memory_file f = { .path = arena_str(a, db_text(r, 0)), .role = (enum file_role)db_int(r, 1),
-			.size = db_is_null(r, 2) ? -1 : db_int(r, 2) };
+			.size = db_is_null(r, 2) ? -1 : db_int(r, 2), .hash = memory_hash_read(a, r, 3) };
 		if (!n || strcmp(files[n - 1].path, f.path))
 			ARENA_PUSH(a, files, n, cap, f);
 	}

@@ -173,6 +173,31 @@ static const char *const tables_2[] = {
 	NULL,
 };
 
+/*
+ * What the keeper found out about memories (stale.h). file_base holds one memory's files while it is
+ * written anew.
+ */
+static const char *const tables_3[] = {
+	"CREATE TABLE stale_due (memory {number}, stamp BIGINT NOT NULL);",
+	"CREATE TABLE file_base (file BIGINT NOT NULL, role INTEGER NOT NULL, size BIGINT, hash {blob},"
+	" PRIMARY KEY (file, role)) {clustered};",
+	"CREATE TABLE file_state (project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT NULL, mtime "
+	"BIGINT NOT NULL, hash TEXT, seen_at BIGINT NOT NULL, PRIMARY KEY (project, file)) {clustered};",
+	"CREATE INDEX file_state_seen ON file_state (seen_at);",
+	"CREATE TABLE suspect (memory BIGINT NOT NULL, file BIGINT NOT NULL, reason TEXT NOT NULL, since BIGINT "
+	"NOT NULL, PRIMARY KEY (memory, file)) {clustered};",
+	"CREATE TABLE branch_memory (memory {number}, project BIGINT NOT NULL, branch TEXT NOT NULL, landed TEXT, "
+	"tip TEXT);",
+	"CREATE INDEX branch_memory_project ON branch_memory (project);",
+	"CREATE TABLE checkout (id {key}, project BIGINT NOT NULL, root TEXT NOT NULL UNIQUE, head TEXT, asked_at "
+	"BIGINT NOT NULL);",
+	"CREATE TABLE visible (checkout BIGINT NOT NULL, memory BIGINT NOT NULL, PRIMARY KEY (checkout, memory)) "
+	"{clustered};",
+	"CREATE INDEX visible_memory ON visible (memory);",
+	"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE id > 0;",
+	NULL,
+};
+
 /* Mentions are counted per turn and replaced with it. Nothing was ever written in the old shape. */
 static const char *const tables_4[] = {
 	"DROP TABLE mention;",
@@ -192,6 +217,7 @@ static const char *const tables_4[] = {
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
+	{ 3, tables_3 },
 	{ 4, tables_4 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
