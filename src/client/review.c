@@ -67,10 +67,15 @@ static void keys_end(void)
 static void skip_sequence(void)
 {
 	struct pollfd in = { .fd = STDIN_FILENO, .events = POLLIN };
-	char rest[16];
+	char byte = 0;
 
-	while (poll(&in, 1, ESCAPE_REST_MS) > 0 && read(STDIN_FILENO, rest, sizeof rest) > 0)
-		;
+	for (int i = 0; poll(&in, 1, ESCAPE_REST_MS) > 0; i++) {
+		if (read(STDIN_FILENO, &byte, 1) != 1)
+			return;
+		bool is_opening = i == 0 && (byte == '[' || byte == 'O');
+		if (!is_opening && byte >= '@' && byte <= '~')
+			return;
+	}
 }
 
 /* One key, lower case; 'q' when the person leaves or the terminal is gone. */
@@ -215,8 +220,8 @@ static const struct answer *ask(struct client *c)
 	show_keys(c);
 	while (!(answer = find_answer(read_key())))
 		;
-	term_put(&c->term, PLAIN, answer->said ? "→ " : "");
-	term_put(&c->term, GOOD, answer->said);
+	term_put(&c->term, DIM, "→ ");
+	term_put(&c->term, GOOD, answer->said && answer->key != 'e' ? answer->said : answer->word);
 	term_newline(&c->term);
 	term_flush(&c->term);
 	return answer;
