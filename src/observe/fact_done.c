@@ -168,17 +168,17 @@ static bool writes(const struct event *e)
 /* Commands between that change the world: installs, migrations, services. */
 static const struct command *remedy_between(const struct turn_view *v, size_t from, size_t to)
 {
-	static const char *const remedies[] = { "install", " add ", "go get", "go mod", "sync", "update",
-		"upgrade", "docker compose", "docker start", "systemctl", "service ", "migrate",
-		"chmod ", "export ", "git config", "git pull", "git stash", "git fetch", "git rebase",
-		"init", "kill ", "brew ", "apt", "corepack", "nvm ", "rm -rf node_modules" };
+	static const char *const remedies[] = { "install", "add", "go get", "go mod", "sync", "update",
+		"upgrade", "docker compose", "docker start", "systemctl", "service", "migrate",
+		"chmod", "git config", "git pull", "git stash", "git fetch", "git rebase",
+		"init", "kill", "brew", "apt", "apt-get", "corepack", "nvm", "rm -rf node_modules" };
 	const struct command *best = NULL;
 
 	for (size_t i = 0; i < v->ncommands; i++) {
 		const struct command *c = &v->commands[i];
 
-		if (c->order > from && c->order < to && !c->failed &&
-			contains_any(c->key, remedies, ARRAY_LEN(remedies)))
+		if (c->order + 1 > from + 1 && c->order < to && !c->failed && c->is_telling &&
+			says_any(c->key, remedies, ARRAY_LEN(remedies)))
 			best = c;
 	}
 	return best;
@@ -199,23 +199,18 @@ static void add_fixed_files(struct turn_view *v, struct fact_candidate *c, size_
 		}
 }
 
-/* Does the sentence speak of this error: one of its names, or a file that was changed? */
-static bool speaks_of(
-	struct turn_view *v, const struct told *t, const char *signature, const struct fact_candidate *c)
+/* Does the sentence speak of this error, by one of its own words? */
+static bool speaks_of(struct turn_view *v, const struct told *t, const char *signature)
 {
 	struct str rest = str_of(signature), w;
 
-	for (size_t i = 0; i < c->nfiles; i++)
-		if (str_find(t->text, str_of(path_base(c->files[i].path))))
-			return true;
 	while (word_next(&rest, &w))
 		if (w.n > 4 && !word_is_generic(w) && strstr(t->lower, arena_dup(v->a, w.p, w.n)))
 			return true;
 	return false;
 }
 
-static const char *fix_sentence(
-	struct turn_view *v, const char *signature, const struct fact_candidate *c)
+static const char *fix_sentence(struct turn_view *v, const char *signature)
 {
 	struct told_list list;
 
@@ -228,7 +223,7 @@ static const char *fix_sentence(
 				       TRAIT_POINTER))
 			continue;
 		if ((s.traits & TRAIT_DEED || t->section == SECTION_CAUSE) && t->text.n <= FIX_MAX &&
-			speaks_of(v, t, signature, c))
+			speaks_of(v, t, signature))
 			return one_line(v->a, t->text, FIX_MAX);
 	}
 	return NULL;
@@ -238,10 +233,15 @@ static char *files_text(struct turn_view *v, const struct fact_candidate *c)
 {
 	AUTO(buf_done) struct buf out = { 0 };
 
-	for (size_t i = 0; i < c->nfiles && i < FIXED_FILES_MAX; i++)
-		buf_printf(&out, "%s%s", i ? ", " : "", path_base(c->files[i].path));
-	if (c->nfiles > FIXED_FILES_MAX)
-		buf_printf(&out, " +%zu", c->nfiles - FIXED_FILES_MAX);
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nfiles && n < FIXED_FILES_MAX; i++) {
+		const char *base = path_base(c->files[i].path);
+
+		if (out.len && strstr(buf_cstr(&out), base))
+			continue;
+		buf_printf(&out, "%s%s", n++ ? ", " : "", base);
+	}
 	return arena_dup(v->a, buf_cstr(&out), out.len);
 }
 
@@ -253,7 +253,7 @@ static void set_fix(struct turn_view *v, struct fact_candidate *c, const char *s
 	const char *said;
 
 	add_fixed_files(v, c, from, to);
-	said = c->nfiles ? fix_sentence(v, signature, c) : NULL;
+	said = c->nfiles ? fix_sentence(v, signature) : NULL;
 	if (said)
 		c->body = said;
 	else if (remedy)
@@ -371,7 +371,8 @@ static const struct {
 	const char *words[12];
 	const char *does;
 } purposes[] = {
-	{ { "test", "pytest", "jest", "vitest", "ctest", "rspec", "check", "phpunit", "tox" },
+	{ { "test", "tests", "pytest", "jest", "vitest", "ctest", "rspec", "make check", "phpunit",
+		  "tox", "tests/run" },
 		"runs the tests" },
 	{ { "lint", "clippy", "eslint", "ruff", "vet", "golangci-lint", "pylint", "shellcheck" },
 		"checks the style" },
@@ -379,6 +380,7 @@ static const struct {
 	{ { "typecheck", "tsc", "mypy", "type-check", "pyright" }, "checks the types" },
 	{ { "build", "compile", "package", "assemble", "make", "ninja", "cmake" }, "builds it" },
 	{ { "install", "ci", "sync" }, "installs what it needs" },
+	{ { "check", "verify" }, "checks it" },
 	{ { "generate", "codegen" }, "generates code" },
 	{ { "migrate" }, "migrates the database" },
 	{ { "deploy" }, "deploys it" },

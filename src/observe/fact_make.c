@@ -232,6 +232,24 @@ bool starts_with_any(struct str s, const char *const *words, size_t n, struct st
 	return false;
 }
 
+static bool is_inside(char c)
+{
+	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
+}
+
+bool says_any(const char *lower, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		size_t len = strlen(words[i]);
+
+		for (const char *at = strstr(lower, words[i]); at; at = strstr(at + 1, words[i]))
+			if ((at == lower || !is_inside(words[i][0]) || !is_inside(at[-1])) &&
+				(!is_inside(words[i][len - 1]) || !is_inside(at[len])))
+				return true;
+	}
+	return false;
+}
+
 bool contains_any(const char *lower, const char *const *words, size_t n)
 {
 	for (size_t i = 0; i < n; i++)

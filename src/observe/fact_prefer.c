@@ -23,7 +23,8 @@
 
 static const char *const leads[] = { "please ", "pls ", "also, ", "also ", "and ", "but ", "so ",
 	"ok, ", "ok ", "okay, ", "okay ", "btw, ", "btw ", "by the way, ", "by the way ", "hey ",
-	"just ", "note: ", "note that ", "important: ", "i want you to ", "i need you to ",
+	"just ", "note: ", "note that ", "remember: ",
+	"remember to ", "remember that ", "remember, ", "important: ", "i want you to ", "i need you to ",
 	"i'd like you to ", "you should ", "you must ", "you need to ", "you have to ", "we should ",
 	"we must ", "make sure to ", "make sure you ", "make sure that you ", "be sure to ", "let's ",
 	"s'il te plaît, ", "s'il te plaît ", "s'il te plait ", "stp ", "et ", "merci de ",
@@ -32,8 +33,7 @@ static const char *const leads[] = { "please ", "pls ", "also, ", "also ", "and 
 /* Said for good. */
 static const char *const lasting[] = { "from now on, ", "from now on ", "going forward, ",
 	"going forward ", "in the future, ", "in the future ", "in future, ", "in future ",
-	"as a rule, ", "as a rule ", "as a general rule, ", "remember: ", "remember to ",
-	"remember that ", "remember, ", "in general, ", "in this repo, ", "in this project, ",
+	"as a rule, ", "as a rule ", "as a general rule, ", "in general, ", "in this repo, ", "in this project, ",
 	"in this codebase, ", "in this repository, ", "for this project, ", "for all future ",
 	"désormais, ", "désormais ", "dorénavant, ", "dorénavant ", "à l'avenir, ", "à l'avenir ",
 	"à partir de maintenant, ", "à partir de maintenant ", "en général, ", "dans ce projet, ",
@@ -53,9 +53,9 @@ static const char *const never[] = { "never ", "don't ever ", "do not ever ", "d
 static const char *const refusals[] = { "don't use ", "do not use ", "dont use ", "stop using ",
 	"avoid using ", "n'utilise pas ", "n'utilise plus ", "n'utilise jamais ", "ne pas utiliser ",
 	"évite d'utiliser ", "verwende kein ", "verwende keine ", "no uses " };
-static const char *const stops[] = { "stop ", "avoid ", "don't ", "do not ", "dont ", "i don't want ",
-	"i do not want ", "i don't like ", "i hate ", "ne mets pas ", "ne fais pas ", "n'ajoute pas ",
-	"arrête de ", "évite de ", "je ne veux pas ", "je n'aime pas ", "evita ", "vermeide " };
+static const char *const stops[] = { "stop ", "avoid ", "don't ", "do not ", "dont ", "i don't want you to ",
+	"i do not want you to ", "ne mets pas ", "ne fais pas ", "n'ajoute pas ",
+	"arrête de ", "évite de ", "je ne veux pas que tu ", "evita ", "vermeide " };
 static const char *const prefers[] = { "i prefer ", "i'd prefer ", "i would prefer ", "we prefer ",
 	"prefer ", "i'd rather use ", "i always prefer ", "i generally prefer ", "i usually prefer ",
 	"je préfère ", "on préfère ", "nous préférons ", "préfère ", "ich bevorzuge ",
@@ -71,7 +71,7 @@ static const char *const habits[] = { "we always ", "we never ", "we don't ", "w
 
 static const char *const passing[] = { " this ", " these ", " those ", " that.", " that,", " now",
 	" here", " yet", " today", " above", " below", " following", " again", " for the moment",
-	" at the moment", " this time", " just ", " already", " anymore", " right away", " the pr",
+	" at the moment", " this time", " already", " anymore", " right away", " the pr",
 	" the branch", " first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ", " ça",
 	" cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
 	" esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
@@ -161,6 +161,18 @@ static size_t words_of(struct str s)
 	return n;
 }
 
+/* "use the review skill": a step, whatever it is called. */
+static bool names_helper(struct str w)
+{
+	static const char *const helpers[] = { "skill", "skills", "agent", "agents", "subagent",
+		"subagents", "tool", "tools", "mcp", "worker", "something", "command" };
+
+	for (size_t i = 0; i < ARRAY_LEN(helpers); i++)
+		if (str_is(w, helpers[i]))
+			return true;
+	return false;
+}
+
 static bool is_option(struct str s)
 {
 	struct str rest = s, w;
@@ -169,7 +181,7 @@ static bool is_option(struct str s)
 	if (!n || n > OPTION_WORDS_MAX || s.n > OPTION_MAX)
 		return false;
 	while (word_next(&rest, &w))
-		if (word_is_pointer(w))
+		if (word_is_pointer(w) || names_helper(w))
 			return false;
 	return true;
 }
@@ -196,8 +208,10 @@ static struct str strip_article(struct str s)
 		"des ", "de ", "du ", "un ", "une ", "using ", "d'", "el ", "los " };
 
 	starts_with_any(s, articles, ARRAY_LEN(articles), &s);
-	while (s.n && strchr(".!`\"'*,", s.p[s.n - 1]))
+	while (s.n && strchr(".!`\"'*,):( ", s.p[s.n - 1]))
 		s.n--;
+	if (s.n > 4 && memcmp(s.p + s.n - 4, " and", 4) == 0)
+		s.n -= 4;
 	while (s.n && strchr("`\"'*", s.p[0]))
 		s.p++, s.n--;
 	return s;
@@ -247,8 +261,7 @@ static void hear_leads(struct heard *h, const char *lower)
 		else if (!starts_with_any(s, leads, ARRAY_LEN(leads), &s))
 			break;
 	}
-	for (size_t i = 0; i < ARRAY_LEN(lasting_ends); i++)
-		h->is_lasting |= strstr(lower, lasting_ends[i]) != NULL;
+	h->is_lasting |= says_any(lower, lasting_ends, ARRAY_LEN(lasting_ends));
 	h->rest = s;
 	h->skipped = (size_t)(s.p - lower);
 }
@@ -279,8 +292,13 @@ static bool is_statement(struct str rest)
 	return false;
 }
 
+static bool knows_option(struct arena *a, struct str option)
+{
+	return family_of(arena_dup(a, option.p, option.n)) != NULL;
+}
+
 /* "use X": of two options that stand for each other, or said for good. */
-static void hear_use(struct heard *h, const char *lower, struct str what)
+static void hear_use(struct arena *a, struct heard *h, const char *lower, struct str what)
 {
 	struct str scope, option;
 	bool is_ours = strncmp(lower + h->skipped, "we ", 3) == 0 ||
@@ -289,20 +307,25 @@ static void hear_use(struct heard *h, const char *lower, struct str what)
 	if (options_parse(what, &h->options)) {
 		h->manner = MANNER_OPTIONS;
 		h->strength = h->is_lasting || h->is_correction || is_ours ? 2 : 1;
+		/* "let's use X, not Y" settles one thing: a decision. */
+		if (str_starts(lower, "let's ") && !h->is_lasting && !knows_option(a, h->options.chosen))
+			h->manner = MANNER_NONE;
 		return;
 	}
 	option = strip_article(cut_scope(what, &scope));
 	if (!is_option(option))
 		return;
 	h->options = (struct options){ .chosen = option, .scope = scope };
-	if (h->is_lasting || h->is_correction)
+	if (h->is_lasting || h->is_correction || is_ours)
 		h->strength = h->is_lasting ? 2 : 1;
-	else if (!is_ours && words_of(h->rest) > 6)
+	else if (words_of(h->rest) > 6)
 		return;
+	else
+		h->strength = knows_option(a, option) && !str_starts(lower, "let's ") ? 1 : 0;
 	h->manner = MANNER_USE;
 }
 
-static void hear_forbidden(struct heard *h)
+static void hear_forbidden(struct arena *a, struct heard *h)
 {
 	struct str what;
 
@@ -313,12 +336,33 @@ static void hear_forbidden(struct heard *h)
 		h->manner = MANNER_DONT;
 		h->strength = 1;
 	} else if (starts_with_any(h->rest, stops, ARRAY_LEN(stops), &what)) {
+		struct str first = { what.p, strcspn(what.p, " ") };
+		bool is_stop = str_starts(h->rest.p, "stop ") || str_starts(h->rest.p, "avoid ");
+
+		/* "stop the server" is an order of the moment, "stop adding comments" is not. */
+		if (is_stop && !str_ends(arena_dup(a, first.p, first.n), "ing"))
+			return;
 		h->manner = MANNER_DONT;
 		h->strength = h->is_lasting ? 2 : 0;
 	}
 }
 
-static void hear(struct heard *h, const char *lower)
+/* Begins with what to do: "write …", "only add …". */
+static bool is_order(struct str rest)
+{
+	static const char *const orders[] = { "only ", "do ", "keep ", "write ", "put ", "ask ", "show ",
+		"commit ", "push ", "name ", "call ", "make ", "let ", "tell ", "give ", "answer ",
+		"reply ", "respond ", "speak ", "work ", "open ", "start ", "leave ", "include ",
+		"écris ", "mets ", "réponds ", "fais ", "demande ", "garde ", "lance ", "schreib ",
+		"antworte ", "escribe ", "responde ", "pon " };
+	struct str first;
+
+	if (starts_with_any(rest, orders, ARRAY_LEN(orders), NULL))
+		return words_of(rest) >= WORDS_MIN;
+	return word_next(&rest, &first) && word_is_order(first) && words_of(rest) >= 2;
+}
+
+static void hear(struct arena *a, struct heard *h, const char *lower)
 {
 	struct str what;
 
@@ -328,12 +372,12 @@ static void hear(struct heard *h, const char *lower)
 		h->manner = options_parse(what, &h->options) ? MANNER_OPTIONS : MANNER_DO;
 		h->strength = 2;
 	} else if (starts_with_any(h->rest, uses, ARRAY_LEN(uses), &what)) {
-		hear_use(h, lower, what);
+		hear_use(a, h, lower, what);
 	} else if (starts_with_any(h->rest, always, ARRAY_LEN(always), &what)) {
 		h->manner = is_statement(what) ? MANNER_NONE : MANNER_DO;
 		h->strength = 2;
 	} else {
-		hear_forbidden(h);
+		hear_forbidden(a, h);
 	}
 	if (h->manner == MANNER_NONE) {
 		h->manner = hear_inner(h->rest);
@@ -346,7 +390,7 @@ static void hear(struct heard *h, const char *lower)
 				    : MANNER_NONE;
 		h->strength = 1;
 	}
-	if (h->manner == MANNER_NONE && h->is_lasting && words_of(h->rest) >= WORDS_MIN)
+	if (h->manner == MANNER_NONE && h->is_lasting && is_order(h->rest))
 		h->manner = MANNER_DO, h->strength = 2;
 }
 
@@ -383,6 +427,11 @@ static void fill_options(struct turn_view *v, struct fact_candidate *c, const st
 	c->subject = family ? arena_printf(v->a, "%s%s%s", family, *scope ? " " : "", scope)
 			    : arena_printf(v->a, "use %s", chosen);
 	c->value = chosen;
+	if (!*other && !family_of(chosen)) {
+		c->title = fact_title(v->a,
+			(struct str){ s->text.p + h->skipped, s->text.n - h->skipped });
+		return;
+	}
 	c->title = arena_printf(v->a, *other ? "You prefer %s over %s%s%s" : "You prefer %s%s%s%s",
 		option_text(v->a, o->chosen, s), *other ? option_text(v->a, o->other, s) : "",
 		*scope ? " " : "", scope);
@@ -427,7 +476,7 @@ static void hear_all(struct turn_view *v, const struct fact_rule *rule, struct r
 		struct fact_candidate c;
 		struct heard h;
 
-		hear(&h, s->lower);
+		hear(v->a, &h, s->lower);
 		if (h.manner == MANNER_NONE || h.is_correction != wants_correction ||
 			!is_durable(v, s, &h))
 			continue;

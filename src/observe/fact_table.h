@@ -73,6 +73,8 @@ char *fact_title(struct arena *a, struct str text);
 /* Names and code in a text: identifiers, paths, what stands in back quotes. */
 unsigned names_in(struct str text);
 bool starts_with_any(struct str s, const char *const *words, size_t n, struct str *ret_rest);
+/* The same at the borders of words. */
+bool says_any(const char *lower, const char *const *words, size_t n);
 bool contains_any(const char *lower, const char *const *words, size_t n);
 
 /* ---- the person's own words (fact_said.c) ---- */

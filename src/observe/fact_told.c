@@ -16,6 +16,7 @@
 #define EACH_MAX 4 /* candidates of one rule in one turn */
 #define TEXT_MIN 30
 #define DONE_MAX 1500
+#define SUBJECT_BYTES_MAX 60
 
 static char *slot_of(struct turn_view *v, const char *prefix, size_t i)
 {
@@ -96,11 +97,15 @@ static void add_choice(struct turn_view *v, const struct fact_rule *rule, struct
 	const struct choice *ch = &v->choices[i];
 	struct fact_candidate c;
 	struct str answer = str_of(ch->answer);
+	const char *cut;
 	char *lower;
 
 	if (!ch->question || answer.n < 3 || answer.n > 160 || strchr(ch->answer, '?') ||
 		is_about_steps(text_lower(v->a, str_of(ch->question))))
 		return;
+	cut = str_find(answer, STR(" (Recommended)"));
+	if (cut)
+		answer.n = (size_t)(cut - answer.p);
 	lower = text_lower(v->a, answer);
 	for (size_t k = 0; k < ARRAY_LEN(empty); k++)
 		if (strcmp(lower, empty[k]) == 0)
@@ -129,7 +134,7 @@ static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct
 
 		if (s->is_long || s->text.n < TEXT_MIN ||
 			!opens_with(s->lower, agreeing, ARRAY_LEN(agreeing)) ||
-			!contains_any(s->lower, reasons, ARRAY_LEN(reasons)))
+			!says_any(s->lower, reasons, ARRAY_LEN(reasons)))
 			continue;
 		c = candidate_begin(rule, s->event, slot_of(v, "agreed", i), TRUST_PROMPT);
 		c.subject = subject_of(v->a, s->text);
@@ -154,7 +159,7 @@ void fact_decide(struct turn_view *v, const struct fact_rule *rule, struct rules
 		const struct told *t = &list.items[i];
 
 		if (t->text.n < TEXT_MIN || !opens_with(t->lower, deciding, ARRAY_LEN(deciding)) ||
-			!contains_any(t->lower, reasons, ARRAY_LEN(reasons)) || strchr(t->lower, '?'))
+			!says_any(t->lower, reasons, ARRAY_LEN(reasons)) || strchr(t->lower, '?'))
 			continue;
 		add_told(v, rule, out, t, i);
 		n++;
@@ -166,16 +171,15 @@ void fact_decide(struct turn_view *v, const struct fact_rule *rule, struct rules
 static const char *const failing[] = { "didn't work", "did not work", "doesn't work because",
 	"does not work because", "won't work because", "will not work because", "reverted because",
 	"reverted the ", "had to revert", "was reverted", "turned out to be wrong", "turned out not to",
-	"is a dead end", "was a dead end", "abandoned ", "can't be used because",
+	"is a dead end", "was a dead end", "abandoned because", "abandoned since", "can't be used because",
 	"cannot be used because", "not viable because", "isn't viable", "is not viable",
 	"n'a pas marché", "n'a pas fonctionné", "ne fonctionne pas parce", "ne marche pas parce",
 	"fausse piste", "hat nicht funktioniert", "no funcionó" };
 
 void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
-	static const char *const hypothetical[] = { "if ", "would ", "could ", "might ", "may ", "when ",
-		"should ", "ensure", "verify", "test", "check", "let me", "i'll", "previously",
-		"before" };
+	static const char *const hypothetical[] = { "if", "would", "could", "might", "may", "when",
+		"should", "ensure", "verify", "check", "let me", "i'll" };
 	struct told_list list;
 	size_t n = 0;
 
@@ -183,8 +187,8 @@ void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rul
 	for (size_t i = 0; i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
 
-		if (t->text.n < TEXT_MIN || !contains_any(t->lower, failing, ARRAY_LEN(failing)) ||
-			contains_any(t->lower, hypothetical, ARRAY_LEN(hypothetical)) ||
+		if (t->text.n < TEXT_MIN || !says_any(t->lower, failing, ARRAY_LEN(failing)) ||
+			says_any(t->lower, hypothetical, ARRAY_LEN(hypothetical)) ||
 			!names_in(t->text) || !is_plain_statement(t->text))
 			continue;
 		add_told(v, rule, out, t, i);
@@ -194,13 +198,13 @@ void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rul
 
 /* ---- open ends ---- */
 
-static const char *const leaving[] = { "still need to ", "still needs to ", "still needs ", "remains to ",
+static const char *const leaving[] = { "still need to", "still needs to be", "still needs fixing", "remains to be",
 	"left to do", "not yet implemented", "not implemented yet", "todo: ", "follow-up: ",
 	"remaining: ", "is still missing", "are still missing", "not yet covered", "not yet handled",
 	"reste à ", "pas encore implémenté", "il manque encore", "noch offen", "falta por " };
-static const char *const offering[] = { "want me to", "let me know", "would you like", "i can ", "shall i",
-	"if you", "you can", "you could", "you may", "you'll", "run ", "voulez-vous", "veux-tu",
-	"dis-moi", "feel free", "optional", "consider ", "none", "nothing" };
+static const char *const offering[] = { "want me to", "let me know", "would you like", "i can", "shall i",
+	"if you", "you can", "you could", "you may", "you'll", "let me", "until", "so that", "stop at", "if", "changed from", "voulez-vous", "veux-tu",
+	"dis-moi", "feel free", "optional", "consider", "none", "nothing" };
 
 /* Work done in this turn may close what an earlier one left open. */
 static void add_done(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
@@ -237,11 +241,11 @@ void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_o
 	told_find(v, &list);
 	for (size_t i = 0; v->reply && i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
-		bool is_left = contains_any(t->lower, leaving, ARRAY_LEN(leaving));
+		bool is_left = says_any(t->lower, leaving, ARRAY_LEN(leaving));
 		struct fact_candidate c;
 
 		if (!is_left || t->text.n < TEXT_MIN ||
-			contains_any(t->lower, offering, ARRAY_LEN(offering)) ||
+			says_any(t->lower, offering, ARRAY_LEN(offering)) ||
 			strchr(t->lower, '?') || !is_plain_statement(t->text))
 			continue;
 		c = candidate_begin(rule, v->reply, slot_of(v, "open", i), TRUST_REPLY);
@@ -267,16 +271,15 @@ static const char *const customs[] = { "by convention", "the convention is", "na
 	"die konvention", "das projekt verwendet", "el proyecto usa " };
 static const char *const structures[] = { " is responsible for ", " lives in ", " live in ",
 	" is implemented in ", " is defined in ", " are defined in ", " delegates to ", " is stored in ",
-	" are stored in ", " is the entry point", " wraps ", " calls ", " reads from ", " writes to ",
-	" depends on ", " is called by ", " is called from ", " implements ", " is handled by ",
+	" are stored in ", " is the entry point", " wraps ", " reads from ", " writes to ", " is called by ", " is called from ", " is handled by ",
 	" is handled in ", " is built from ", " consists of ", " est défini dans ",
 	" est responsable de ", " se trouve dans ", " délègue à ", " liegt in ", " se encuentra en " };
-static const char *const changing[] = { "added", "fixed", "changed", "updated", "removed", "now ", "no longer",
-	"created", "renamed", "moved", "should ", "would ", "could ", "will ", "was ", "were ",
-	"instead", "new ", "let me", "i'll", "bug", "fails", "error", "issue", "missing", "broken",
-	"wrong", "incorrect", "only ", "before ", "after ", "until ", "when ", "if ", "because",
-	"ajouté", "corrigé", "maintenant", "doesn't", "does not", "isn't", "never ", "test",
-	"this ", "still", "pr ", "commit", "expected", "fix", "need" };
+static const char *const changing[] = { "added", "fixed", "changed", "updated", "removed", "now",
+	"no longer", "created", "renamed", "moved", "should", "would", "could", "will", "was", "were",
+	"instead", "let me", "i'll", "bug", "fails", "error", "issue", "missing", "broken", "wrong",
+	"incorrect", "until", "if", "problem", "option", "approach", "line", "already", "still",
+	"expected", "fix", "need", "needs", "which", "we", "i", "you", "but", "doesn't", "does not",
+	"isn't", "ajouté", "corrigé", "maintenant" };
 
 /* The names of a sentence must have been seen by a tool, not only told. */
 static bool is_seen(struct turn_view *v, struct str text)
@@ -298,6 +301,18 @@ static bool is_seen(struct turn_view *v, struct str text)
 	return g.n >= 2 && g.unsupported == 0;
 }
 
+/* The subject is short: what it is stands near the beginning. */
+static bool says_early(const char *lower, const char *const *forms, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const char *at = strstr(lower, forms[i]);
+
+		if (at && at - lower < SUBJECT_BYTES_MAX)
+			return true;
+	}
+	return false;
+}
+
 static void add_known(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
 	const char *const *forms, size_t nforms)
 {
@@ -308,8 +323,8 @@ static void add_known(struct turn_view *v, const struct fact_rule *rule, struct 
 	for (size_t i = 0; i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
 
-		if (t->text.n < TEXT_MIN || !contains_any(t->lower, forms, nforms) ||
-			contains_any(t->lower, changing, ARRAY_LEN(changing)) ||
+		if (t->text.n < TEXT_MIN || !says_early(t->lower, forms, nforms) ||
+			says_any(t->lower, changing, ARRAY_LEN(changing)) ||
 			t->section == SECTION_NEXT || t->section == SECTION_DONE ||
 			t->section == SECTION_CHECK || names_in(t->text) < 2 ||
 			!is_plain_statement(t->text) || !is_seen(v, t->text))
