@@ -26,22 +26,24 @@ bool api_lasts(const char *name)
 	return spec->flags & (OP_WRITES | OP_STREAMS);
 }
 
-int api_error(const struct err *err, struct buf *out)
+bool api_changes(const char *name)
 {
-	const struct err_info *info =
-		&err_codes[err->code < ERR_CODE_COUNT && err->code ? err->code : ERR_INTERNAL];
-	struct jw w = { .out = out };
-	buf_cut(out, 0);
-	out->is_full = false;
-	jw_object(&w, NULL);
-	jw_object(&w, "error");
-	jw_str(&w, "code", info->name);
-	jw_str(&w, "message", err->text);
-	jw_str(&w, "hint", err->hint);
-	jw_bool(&w, "retryable", info->retryable);
-	jw_end(&w, '}');
-	jw_end(&w, '}');
-	return info->http_status;
+	const struct op_spec *spec = op_spec_find(name);
+
+	return spec && (spec->flags & OP_WRITES || !strcmp(spec->name, "stop"));
+}
+
+/* Name files of the daemon's machine, or change how it runs. */
+static const char *const near_only[] = { "backup", "config", "import", "restore", "stop" };
+
+bool api_is_near(const char *name)
+{
+	const struct op_spec *spec = op_spec_find(name);
+
+	for (size_t i = 0; spec && i < ARRAY_LEN(near_only); i++)
+		if (!strcmp(spec->name, near_only[i]))
+			return true;
+	return false;
 }
 
 /* The operation behind a name. */
@@ -60,20 +62,36 @@ static int find(const char *name, const struct op_spec **ret_spec, op_fn **ret_r
 	return near ? err_hint(err, "did you mean '%s'?", near) : -1;
 }
 
+static int object_read(const struct api_request *q, json **ret, struct err *err)
+{
+	const char *body = q->body_len ? q->body : "{}";
+	if (json_parse(body, q->body_len ? q->body_len : strlen(body), ret, err))
+		return err_prefix(err, "the request is not JSON");
+	if (json_type(*ret) != JSON_OBJECT)
+		return err_set(err, ERR_USAGE, "the request is not a JSON object");
+	return 0;
+}
+
 /* Parses and checks the parameters; *ret is theirs in normal form. */
 static int params_read(
 	const struct op_spec *spec, const struct api_request *q, json **ret, struct err *err)
 {
 	AUTO(json_free_ptr) json *given = NULL;
 	AUTO(buf_done) struct buf normal = { 0 };
-	const char *body = q->body_len ? q->body : "{}";
-	if (json_parse(body, q->body_len ? q->body_len : strlen(body), &given, err))
-		return err_prefix(err, "the request is not JSON");
-	if (json_type(given) != JSON_OBJECT)
-		return err_set(err, ERR_USAGE, "the request is not a JSON object");
-	if (op_params_check(spec, given, &normal, err))
+	if (object_read(q, &given, err) || op_params_check(spec, given, &normal, err))
 		return -1;
 	return json_parse(buf_cstr(&normal), normal.len, ret, err);
+}
+
+/* What is to run, and its parameters. */
+static int prepare(const struct api_request *q, op_fn **ret, json **ret_params, struct err *err)
+{
+	const struct op_spec *spec = NULL;
+	if (q->op) {
+		*ret = q->op;
+		return object_read(q, ret_params, err);
+	}
+	return find(q->name, &spec, ret, err) ? -1 : params_read(spec, q, ret_params, err);
 }
 
 /* What an operation is given to speak with its door. */
@@ -92,11 +110,10 @@ static int run(struct daemon *d, const struct api_request *q, struct reader *rea
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(json_free_ptr) json *params = NULL;
-	const struct op_spec *spec = NULL;
 	op_fn *op = NULL;
 	struct door door = { q };
 	struct jw w = { .out = out };
-	if (find(q->name, &spec, &op, err) || params_read(spec, q, &params, err))
+	if (prepare(q, &op, &params, err))
 		return -1;
 	struct op_call call = {
 		.arena = &a,
@@ -128,7 +145,7 @@ void api_run(struct daemon *d, const struct api_request *q, struct buf *out, int
 	if (!failed && out->is_full)
 		failed = err_set(&err, ERR_TOO_LARGE, "the reply exceeds %u MB; ask for less",
 			API_REPLY_MAX >> 20);
-	*ret_status = failed ? api_error(&err, out) : STATUS_OK;
+	*ret_status = failed ? q->say(&err, 0, out) : STATUS_OK;
 	if (failed && err.code >= ERR_STORE)
 		log_warn("%s: %s", q->name, err.text);
 }

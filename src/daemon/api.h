@@ -7,6 +7,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "daemon/problem.h"
+#include "ops/ops.h"
 
 /*
  * Operations, called by name with a JSON text: the checks, a reader, the operation, its reply. No
@@ -19,6 +21,7 @@ struct daemon;
 
 struct api_request {
 	const char *name;
+	op_fn *op;        /* not NULL: this, outside of the table; it checks its parameters */
 	const char *body; /* JSON object, or "" for none */
 	size_t body_len;
 	const char *cwd; /* NULL: unknown */
@@ -26,6 +29,7 @@ struct api_request {
 	uint64_t started_us;
 	int (*progress)(void *door, const char *json_line); /* NULL: the door cannot */
 	void *door;
+	error_writer *say; /* how errors are written */
 };
 
 /*
@@ -35,7 +39,9 @@ struct api_request {
 bool api_lasts(const char *name);
 /* Fills out with the reply's JSON, a result or an error, and *ret_status. */
 void api_run(struct daemon *d, const struct api_request *q, struct buf *out, int *ret_status);
-/* {"error":{…}} and its HTTP status. */
-int api_error(const struct err *err, struct buf *out);
+/* Does it do more than read? */
+bool api_changes(const char *name);
+/* Is it only for callers on the daemon's own machine? */
+bool api_is_near(const char *name);
 
 #endif

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "daemon/api.h"
+#include "daemon/problem.h"
 #include "daemon/daemon.h"
 #include "ops/ops.h"
 #include "wire/spool.h"
@@ -130,7 +130,7 @@ int ask_run(struct daemon *d, const struct ask_request *q, struct buf *out,
 	if (!failed)
 		return STATUS_OK;
 	log_debug("a hook's question was not answered: %s", err.text);
-	return api_error(&err, out);
+	return error_write_plain(&err, 0, out);
 }
 
 void ask_answered(struct daemon *d, struct injection_note *note)

@@ -15,6 +15,7 @@
 #include "daemon/listen.h"
 #include "daemon/lock.h"
 #include "daemon/services.h"
+#include "daemon/tcp_door.h"
 #include "daemon/timers.h"
 #include "observe/intake.h"
 
@@ -93,7 +94,7 @@ void daemon_leave(struct daemon *d)
 
 bool daemon_is_idle(struct daemon *d)
 {
-	return http_is_idle(d->http) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
+	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
 	       observer_is_idle(d->observer) &&
 		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
 	       follow_is_idle(d->follow);
@@ -176,16 +177,15 @@ static void open_workers(struct daemon *d, int64_t born)
 	d->drain = drain_new(&d->paths, d->writer, &hooks);
 }
 
-static int open_door(struct daemon *d, struct err *err)
+static int open_doors(struct daemon *d, struct err *err)
 {
 	int fd;
 	if (listen_open(d->paths.socket, &fd, err))
 		return -1;
-	if (http_open(d, fd, &d->http, err)) {
-		close(fd);
-		unlink(d->paths.socket);
+	d->http = http_new(d, fd, NULL);
+	tcp_door_open(d);
+	if (http_start(d->http, err) || (d->tcp && http_start(d->tcp, err)))
 		return -1;
-	}
 	d->timers = timers_new(d);
 	return 0;
 }
@@ -215,7 +215,7 @@ int daemon_open(struct daemon *d, const char *home, bool is_foreground, struct e
 		err_set(err, ERR_IO, "cannot make a pipe: %s", strerror(errno));
 	else if (!open_files(d, home, err) && !open_store(d, &born, err)) {
 		open_workers(d, born);
-		if (!open_door(d, err)) {
+		if (!open_doors(d, err)) {
 			unlink(d->paths.start_error);
 			log_info("serving '%s', build %s, after %llu ms", d->paths.home,
 				REMANENCE_BUILD_ID,
@@ -251,9 +251,11 @@ void daemon_close(struct daemon *d)
 	if (d->http) {
 		unlink(d->paths.socket);
 		http_quiesce(d->http);
+		http_quiesce(d->tcp);
 		follow_leave(d->follow);
 	}
 	http_close(d->http);
+	tcp_door_close(d);
 	catchup_free(d->catchup);
 	if (d->drain)
 		drain_all(d->drain);

@@ -27,6 +27,7 @@
  */
 
 struct http;
+struct tcp_door;
 struct timers;
 
 struct daemon {
@@ -45,6 +46,9 @@ struct daemon {
 	struct drain *drain;
 	struct injections *injections;
 	struct http *http;
+	struct http *tcp;        /* NULL: not listened on */
+	struct tcp_door *tcp_door;
+	char tcp_error[ERR_TEXT_MAX]; /* why it is not, or "" */
 	struct timers *timers;
 	struct services services;
 	bool is_foreground;

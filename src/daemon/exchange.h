@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/buf.h"
+#include "daemon/problem.h"
 
 /*
  * One request with its reply, between the thread that serves its connection and the thread that
@@ -32,7 +33,11 @@ struct exchange {
 	const struct route *route;
 	char *path;
 	struct buf body;
+	bool is_begun;   /* its headers were read */
+	bool is_refused; /* by the gate */
 	bool is_too_large;
+	error_writer *say; /* errors, in the form of this route and door */
+	char allow[24];    /* methods, when it was another one */
 	uint64_t started_us;
 	char *cwd;     /* decoded, or NULL */
 	bool is_agent; /* the caller named itself as one */

@@ -142,7 +142,8 @@ int gate_check(const struct gate_rules *rules, const struct gate_request *q, str
 		return BAD_REQUEST;
 	}
 	if (!q->host || !host_is_ours(rules, q->host)) {
-		err_set(err, ERR_FORBIDDEN, "the request is for the host '%.100s', not for this daemon",
+		err_set(err, ERR_FORBIDDEN,
+			"the request is for the host '%.100s', not for this daemon",
 			q->host ? q->host : "");
 		err_hint(err, "ask at %s, or add the name to http.hosts", rules->address->name);
 		return FORBIDDEN;
@@ -155,8 +156,10 @@ int gate_check(const struct gate_rules *rules, const struct gate_request *q, str
 	}
 	if (token_matches(rules->token, bearer(q->authorization)) || is_open(rules, q))
 		return 0;
-	err_set(err, ERR_FORBIDDEN, q->authorization ? "the token is not the right one"
-						     : "the request carries no token");
-	err_hint(err, "send 'Authorization: Bearer TOKEN'; it stands in run/token of the data folder");
+	err_set(err, ERR_FORBIDDEN,
+		q->authorization ? "the token is not the right one"
+				 : "the request carries no token");
+	err_hint(err,
+		"send 'Authorization: Bearer TOKEN'; it stands in run/token of the data folder");
 	return UNAUTHORIZED;
 }

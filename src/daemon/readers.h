@@ -13,7 +13,7 @@
  * it, except the thread of a call, which readers_recall waits for.
  */
 
-#define READERS_MAX 13 /* 2 HTTP threads, the calls of CALLS_MAX, follower, observer, keeper, catch-up */
+#define READERS_MAX 17 /* 4 HTTP threads, 8 calls, follower, observer, keeper, catch-up */
 #define READERS_RECALL_MS 10000
 
 struct reader {

@@ -43,7 +43,8 @@ static void process_write(struct daemon *d, struct jw *w)
 	jw_int(w, "rss_anon_bytes", anonymous);
 	jw_str(w, "home", d->paths.home);
 	jw_str(w, "socket", d->paths.socket);
-	jw_null(w, "http");
+	jw_str(w, "http", d->tcp ? d->tcp_door->address.name : NULL);
+	jw_str(w, "http_trouble", *d->tcp_error ? d->tcp_error : NULL);
 }
 
 static void queue_write(struct daemon *d, struct jw *w)
@@ -58,7 +59,7 @@ static void queue_write(struct daemon *d, struct jw *w)
 	jw_int(w, "spool", files);
 	jw_int(w, "spool_bad", bad);
 	jw_int(w, "transcripts", (int64_t)catchup_waiting(d->catchup));
-	jw_int(w, "calls", (int64_t)http_calls(d->http));
+	jw_int(w, "calls", (int64_t)(http_calls(d->http) + http_calls(d->tcp)));
 	jw_bool(w, "stuck", state.is_stuck);
 	jw_str(w, "trouble", state.is_stuck ? state.trouble : NULL);
 	jw_end(w, '}');

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "base/err.h"
 #include "base/mem.h"
 
 #define US 1000000ull
@@ -23,7 +24,7 @@ struct watch {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t changed;
-	struct watched all; /* the ring's head */
+	struct watched all;    /* the ring's head */
 	uint64_t sleeps_until; /* UINT64_MAX: until somebody says something */
 	bool is_ending;
 };

@@ -1,0 +1,27 @@
+#ifndef STORE_QUERY_CHUNK_H
+#define STORE_QUERY_CHUNK_H
+
+#include "store/store.h"
+
+/* Where chunks come from: the files of indexed markdown folders. Read only. */
+
+struct chunk_place {
+	int64_t memory;
+	const char *namespace, *path, *section; /* path: of the file, below its folder */
+	int64_t position;                       /* in the file, from 0 */
+};
+
+/* *ret is false when the memory is no chunk of a known file. */
+int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_place *ret,
+	bool *ret_found, struct err *err);
+/* All namespaces with at least one file, by name. */
+int query_namespaces(
+	struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);
+
+struct source_totals {
+	int64_t files, chunks;
+	int64_t synced_at; /* the latest; 0: never */
+};
+int query_source_totals(struct store *s, struct source_totals *ret, struct err *err);
+
+#endif
