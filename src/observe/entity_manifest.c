@@ -63,7 +63,7 @@ static void add(struct manifest *m, struct str name)
 static bool is_version(struct str v)
 {
 	static const char *const words[] = { "workspace:", "latest",
-		"catalog:", "file:", "npm:", "git+", "link:", "next", "*" };
+		"catalog:", "file:", "npm:", "git+", "link:", "*" };
 
 	for (size_t i = 0; i < ARRAY_LEN(words); i++)
 		if (starts(v, words[i]))

@@ -9,6 +9,7 @@
 #include "observe/entity_find.h"
 
 #define HERE_MAX 4
+#define LEVEL_MAX 8 /* quotes within quotes */
 
 struct lexer {
 	const char *p, *end;
@@ -49,6 +50,60 @@ static void skip_here(struct lexer *x)
 	x->nhere = 0;
 }
 
+/* A here-document within "$(…)": up to its end. */
+static void skip_inner_here(struct lexer *x)
+{
+	size_t n = 0;
+
+	while (x->p < x->end && strchr("<- '\"\\", *x->p))
+		x->p++;
+	while (x->p + n < x->end && (isalnum((unsigned char)x->p[n]) || x->p[n] == '_'))
+		n++;
+	if (!n)
+		return;
+	struct str name = { x->p, n }, line;
+	skip_to(x, '\n');
+	struct str rest = { x->p, (size_t)(x->end - x->p) };
+	while (str_line(&rest, &line) && !str_eq(str_trim(line), name))
+		;
+	x->p = rest.n ? rest.p : x->end;
+}
+
+static void skip_double(struct lexer *x, unsigned level);
+
+/* What follows "$(", past its end. */
+static void skip_substitution(struct lexer *x, unsigned level)
+{
+	for (unsigned depth = 1; x->p < x->end && depth;) {
+		char c = *x->p++;
+		if (c == '\\' && x->p < x->end) {
+			x->p++;
+		} else if (c == '\'') {
+			while (x->p < x->end && *x->p != '\'')
+				x->p++;
+			x->p += x->p < x->end;
+		} else if (c == '"') {
+			skip_double(x, level + 1);
+			x->p += x->p < x->end;
+		} else if (c == '<' && x->p < x->end && *x->p == '<') {
+			skip_inner_here(x);
+		} else {
+			depth += (c == '(') - (c == ')');
+		}
+	}
+}
+
+/* Up to the closing quote. */
+static void skip_double(struct lexer *x, unsigned level)
+{
+	while (x->p < x->end && *x->p != '"') {
+		bool is_open = *x->p == '$' && x->p + 1 < x->end && x->p[1] == '(';
+		x->p += (*x->p == '\\' || is_open) && x->p + 1 < x->end ? 2 : 1;
+		if (is_open && level < LEVEL_MAX)
+			skip_substitution(x, level);
+	}
+}
+
 /* One word with its quotes taken off; *ret_quoted when any part was quoted. */
 static char *word_take(struct lexer *x, bool *ret_quoted)
 {
@@ -65,7 +120,7 @@ static char *word_take(struct lexer *x, bool *ret_quoted)
 			const char *from = ++x->p;
 			*ret_quoted = true;
 			if (quote == '"')
-				skip_to(x, '"');
+				skip_double(x, 0);
 			for (; quote == '\'' && x->p < x->end && *x->p != quote;)
 				x->p++;
 			memcpy(to, from, (size_t)(x->p - from));
@@ -83,7 +138,8 @@ static char *word_take(struct lexer *x, bool *ret_quoted)
 
 static void redirect(struct lexer *x)
 {
-	bool is_here = x->end - x->p > 1 && x->p[0] == '<' && x->p[1] == '<', is_quoted;
+	bool is_here = x->end - x->p > 2 && x->p[0] == '<' && x->p[1] == '<' && x->p[2] != '<',
+	     is_quoted;
 
 	if (x->c.n) { /* "2>": the number belongs to the sign */
 		const char *last = x->c.words[x->c.n - 1];

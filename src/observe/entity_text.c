@@ -141,6 +141,8 @@ static bool is_error_class(struct str w)
 			return false;
 		has_lower |= islower((unsigned char)w.p[i]) != 0;
 	}
+	if (memcmp(w.p, "Test", 4) == 0) /* a test of one */
+		return false;
 	if (!has_lower || str_is(w, "UncaughtException") || str_is(w, "UnhandledException"))
 		return false;
 	return ends_in(w, "Error") || ends_in(w, "Exception") || str_is(w, "KeyboardInterrupt") ||
@@ -278,8 +280,8 @@ static void prose_word(struct finder *f, struct str text, struct str w)
 	known = name_known(canonical);
 	if (!known || known->kind == ENTITY_FILE || known->prose == PROSE_NEVER)
 		return;
-	/* Short other spellings (js, ts, py, np) count as names only. */
-	bool is_word = known->prose == PROSE_WORD && (canonical == lower || w.n > 4);
+	bool is_spelling = canonical == lower || !word_is_listed(NOISE_SPELLINGS, lower);
+	bool is_word = known->prose == PROSE_WORD && is_spelling && (canonical == lower || w.n > 2);
 	if (is_word || is_written_as_name(text, w))
 		entity_add(f, known->kind, w);
 }

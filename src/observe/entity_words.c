@@ -49,6 +49,12 @@ static const char *const noise_libraries[] = { "__future__", "a", "api", "app", 
 	"there", "this", "tool", "tools", "types", "util", "utils", "version", "views", "what",
 	"where", "which", "worker", "workers", "workspace", "x", "y", "your-package", "z" };
 
+/* Other spellings that are words of the language: no names in a sentence. */
+static const char *const noise_spellings[] = { "actix", "ag", "attr", "attrs", "bash", "cc",
+	"cockroach", "compose", "curl", "dateutil", "dotenv", "dynamo", "es", "gh", "gha", "kube",
+	"md", "microhttpd", "moment", "next", "node", "np", "pd", "pil", "plt", "rabbit", "rg",
+	"sh", "tf", "three", "torch", "vue", "yaml" };
+
 static const char *const standard_python[] = { "__main__", "_thread", "abc", "aifc", "argparse",
 	"array", "ast", "asynchat", "asyncio", "asyncore", "atexit", "audioop", "base64", "bdb",
 	"binascii", "bisect", "builtins", "bz2", "calendar", "cgi", "cgitb", "chunk", "cmath",
@@ -118,6 +124,7 @@ static const char *const system_errors[] = { "E2BIG", "EACCES", "EADDRINUSE", "E
 const struct word_list word_lists[WORD_LIST_COUNT] = {
 	[NOISE_COMMANDS] = LIST(noise_commands),
 	[NOISE_LIBRARIES] = LIST(noise_libraries),
+	[NOISE_SPELLINGS] = LIST(noise_spellings),
 	[STANDARD_PYTHON] = LIST(standard_python),
 	[STANDARD_JAVASCRIPT] = LIST(standard_javascript),
 	[STANDARD_C] = LIST(standard_c),
