@@ -174,6 +174,32 @@ static void text_get(const json *reply, struct buf *out)
 	put_list(out, "Not there: ", missing, "ref");
 }
 
+static void text_facts(const json *reply, struct buf *out)
+{
+	const json *facts = json_get(reply, "facts");
+	AUTO(arena_done) struct arena a = { 0 };
+
+	for (size_t i = 0; i < json_len(facts); i++) {
+		const json *f = json_at(facts, i);
+		const char *text = json_str(f, "text"), *reason = json_str(f, "suspect_reason"),
+			   *status = json_str(f, "status");
+		int64_t times = json_int(f, "times", 1);
+
+		buf_printf(out, "[%s] %s: %s (%.2f, ", json_str(f, "ref"), json_str(f, "category"),
+			text ? text : json_str(f, "title"), json_real(f, "confidence", 0));
+		if (times > 1)
+			buf_printf(out, "%lld times, last ", (long long)times);
+		buf_printf(out, "%s)", clock_day(&a, json_int(f, "at", 0)));
+		if (status && strcmp(status, "active") != 0)
+			buf_printf(out, " (%s)", status);
+		if (reason)
+			buf_printf(out, " (suspect: %s)", reason);
+		buf_char(out, '\n');
+	}
+	if (!json_len(facts))
+		buf_str(out, "No fact is known about that.");
+}
+
 static void text_recall(const json *reply, struct buf *out)
 {
 	const char *text = json_str(reply, "text");
@@ -199,6 +225,7 @@ static const struct {
 	const char *op;
 	void (*write)(const json *reply, struct buf *out);
 } writers[] = { { "search", text_search }, { "timeline", text_timeline }, { "get", text_get },
+	{ "facts", text_facts },
 	{ "recall", text_recall }, { "remember", text_remember }, { "forget", text_forget } };
 
 void mcp_text(const struct op_spec *op, const json *reply, struct buf *out)

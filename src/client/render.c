@@ -40,6 +40,7 @@ static const struct {
 	{ "config", render_config },
 	{ "backup", render_backup },
 	{ "restore", render_restore },
+	{ "facts", render_facts },
 	{ "review", render_review },
 	{ "reindex", render_reindex },
 	{ "export", render_export },

@@ -48,6 +48,8 @@ static void memory_state_write(struct lookup *l, struct jw *w, const struct memo
 	jw_str(w, "status", memory_status_names[m->status]);
 	jw_bool(w, "pinned", m->is_pinned);
 	jw_real(w, "confidence", m->confidence, 2);
+	if (m->tally)
+		json_text_write(w, "confidence_parts", m->tally);
 	jw_str(w, "trust", trust_names[m->trust]);
 	jw_str(w, "origin", memory_origin_names[m->origin]);
 	jw_str(w, "rule", m->rule);

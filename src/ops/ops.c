@@ -14,6 +14,7 @@ const struct op ops[] = {
 	{ "doctor", op_doctor },
 	{ "edit", op_edit },
 	{ "export", op_export },
+	{ "facts", op_facts },
 	{ "files", op_files },
 	{ "forget", op_forget },
 	{ "get", op_get },

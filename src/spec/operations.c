@@ -143,6 +143,20 @@ static const struct param pin_params[] = {
 	END,
 };
 
+static const struct param facts_params[] = {
+	{ "query", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "words that it should answer" },
+	{ "category", PARAM_CHOICE, 0, NULL, 0, 0, CATEGORIES, "only of this category" },
+	{ "files", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL, "about these files" },
+	{ "min_confidence", PARAM_REAL, 0, NULL, 0, 1, NULL, "leave out what is less sure" },
+	{ "status", PARAM_CHOICE, PARAM_NO_MCP, NULL, 0, 0, "active|pending|rejected|superseded",
+		"only of this state (active and pending)" },
+	{ "as_of", PARAM_TIME, 0, NULL, 0, 0, NULL, "what was held true at this time" },
+	PROJECT,
+	LIMIT("50"),
+	OFFSET,
+	END,
+};
+
 static const struct param review_params[] = {
 	{ "ref", PARAM_REF, PARAM_POSITIONAL, NULL, 0, 0, NULL,
 		"the memory to decide on (none: show what waits)" },
@@ -328,6 +342,16 @@ const struct op_spec op_specs[] = {
 		"Level 3: whole records with evidence, for refs found before (12, e345, s7). Fetch "
 		"only those you need.",
 		get_params, FINDING },
+	{ "facts", "search_facts", OP_MCP, "Show what is known for good: preferences, decisions, fixes",
+		"Facts are merged from what was said and done in sessions; `remanence get 57` shows "
+		"what one rests on.\n"
+		"  remanence facts\n"
+		"  remanence facts package manager\n"
+		"  remanence facts --category error_fix --min-confidence .5\n"
+		"  remanence facts --as-of 2026-10-01",
+		"What is known for good: preferences, conventions, decisions, commands that work here, "
+		"errors and their fixes. Without a query the surest.",
+		facts_params, FINDING },
 	{ "recall", NULL, OP_MCP, "Answer a question from memory, ready to read",
 		"  remanence recall why do we pin the parser version --file src/parser.c",
 		"One call: the best memories for a question and files, ready to read within a "
