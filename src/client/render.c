@@ -35,6 +35,7 @@ static const struct {
 	{ "edit", render_edit },
 	{ "pin", render_pin },
 	{ "forget", render_forget },
+	{ "model", render_model },
 	{ "pause", render_pause },
 	{ "resume", render_resume },
 	{ "config", render_config },

@@ -100,6 +100,36 @@ static void pauses(struct client *c, const json *list)
 	}
 }
 
+/* "off (no model file) — how to get it", or how many there are. */
+static char *vectors_of(struct client *c, const json *embedder)
+{
+	struct arena *a = &c->term.arena;
+	int64_t waiting = json_int(embedder, "waiting", 0);
+	const char *why = json_str(embedder, "why"), *hint = json_str(embedder, "hint");
+
+	if (!json_bool(embedder, "on", false)) {
+		why = why && str_starts(why, "vectors: ") ? why + strlen("vectors: ") : why;
+		return arena_printf(a, "%s%s%s", why ? why : "off", hint ? " — " : "",
+			hint ? hint : "");
+	}
+	return arena_printf(a, "%s of %s%s",
+		render_plural(c, json_int(embedder, "vectors", 0), "vector", "vectors"),
+		render_plural(c, json_int(embedder, "documents", 0), "text", "texts"),
+		waiting ? ", more are being made" : "");
+}
+
+void render_model(struct client *c, const json *reply)
+{
+	render_field(c, "vectors", vectors_of(c, reply));
+	render_field(c, "model", json_str(reply, "model"));
+	render_field(c, "file", json_str(reply, "file"));
+	if (json_int(reply, "bytes", 0))
+		render_field(c, "size",
+			term_bytes(&c->term.arena, json_int(reply, "bytes", 0)));
+	if (json_str(reply, "trouble"))
+		render_field(c, "trouble", json_str(reply, "trouble"));
+}
+
 void render_status(struct client *c, const json *reply)
 {
 	struct term *t = &c->term;
@@ -132,6 +162,7 @@ void render_status(struct client *c, const json *reply)
 			term_bytes(a, json_int(reply, "rss_anon_bytes", 0))));
 	if (json_type(queue) == JSON_OBJECT)
 		render_field(c, "queue", queue_of(c, queue));
+	render_field(c, "vectors", vectors_of(c, json_get(reply, "embedder")));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
 	pauses(c, json_get(reply, "paused"));
 	trouble(c, "The store", queue);

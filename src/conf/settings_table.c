@@ -26,6 +26,8 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 		NULL, "most characters given with a prompt; 0 gives none", false },
 	[SET_DAEMON_IDLE_MINUTES] = { "daemon.idle_minutes", SETTING_REAL, "30", 0, MINUTES_MAX,
 		NULL, "minutes without use after which the daemon leaves; 0: it stays", false },
+	[SET_EMBED_PROVIDER] = { "embed.provider", SETTING_CHOICE, "builtin", 0, 0, "builtin|none",
+		"what makes vectors, for finding by meaning", false },
 	[SET_HOOK_ASK_MS] = { "hook.ask_ms", SETTING_INT, "300", 10, 10000, NULL,
 		"milliseconds that a hook waits for context", false },
 	[SET_HTTP_HOSTS] = { "http.hosts", SETTING_LIST, "", 0, LIST_LONGEST, NULL,

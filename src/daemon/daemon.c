@@ -25,6 +25,7 @@
  * and the new daemon, which waits for it, begins.
  */
 
+#define LULL_US 30000 /* after a request; then what may wait goes on */
 #define BORN_AT "store.born_at" /* counter: when this store was made, Unix ms */
 
 /* --- What the parts tell each other. --- */
@@ -43,6 +44,8 @@ static void committed(void *ctx, int64_t seq)
 	 */
 	if (d->follow)
 		follow_notify(d->follow, seq);
+	if (d->embedding)
+		embedding_wake(d->embedding);
 	if (d->keeper)
 		keeper_poke(d->keeper);
 }
@@ -97,7 +100,15 @@ bool daemon_is_idle(struct daemon *d)
 	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
 	       observer_is_idle(d->observer) &&
 		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
-	       follow_is_idle(d->follow);
+	       follow_is_idle(d->follow) && embedding_is_idle(d->embedding);
+}
+
+/* For what may wait: somebody else has work now. */
+static bool others_work(void *ctx)
+{
+	struct daemon *d = ctx;
+	return !writer_is_idle(d->writer) || !follow_is_idle(d->follow) ||
+	       clock_mono_us() - atomic_load(&d->used_us) < LULL_US;
 }
 
 /* --- Making and ending. --- */
@@ -158,6 +169,16 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 
 static void open_workers(struct daemon *d, int64_t born)
 {
+	struct embedding_setup embedding = {
+		.dir = path_join(&d->arena, d->paths.index, "vectors"),
+		.home = d->paths.home,
+		.readers = d->readers,
+		.follow = d->follow,
+		.current = d->current,
+		.is_busy = others_work,
+		.ctx = d,
+	};
+	d->embedding = embedding_new(&embedding);
 	d->observer = observer_new(d->readers, d->writer, d->current);
 	d->transcripts = transcripts_new(d->writer, d->readers, d->observer);
 	struct catchup_setup setup = {
@@ -264,6 +285,8 @@ void daemon_close(struct daemon *d)
 	keeper_leave(d->keeper);
 	injections_free(d->injections);
 	transcripts_free(d->transcripts);
+	embedding_free(d->embedding);
+	d->embedding = NULL;
 	follow_close(d->follow);
 	readers_free(d->readers);
 	writer_close(d->writer);

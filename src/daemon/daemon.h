@@ -11,6 +11,7 @@
 #include "daemon/catchup.h"
 #include "daemon/current.h"
 #include "daemon/drain.h"
+#include "daemon/embedding.h"
 #include "daemon/follow.h"
 #include "daemon/injections.h"
 #include "daemon/keeper.h"
@@ -39,6 +40,7 @@ struct daemon {
 	struct writer *writer;
 	struct readers *readers;
 	struct follow *follow;
+	struct embedding *embedding;
 	struct observer *observer;
 	struct keeper *keeper;
 	struct transcripts *transcripts;

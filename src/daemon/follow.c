@@ -56,7 +56,7 @@ static bool is_gone(const struct index_row *r)
 	return r->kind != CHANGE_SESSION && !r->doc_kind;
 }
 
-static struct doc doc_of(const struct index_row *r)
+struct doc follow_doc(const struct index_row *r)
 {
 	return (struct doc){
 		.id = DOC_ID(class_of(r->kind), r->id),
@@ -93,7 +93,7 @@ static int page_index(struct follow *f, struct arena *a, struct store *s,
 		if (is_gone(&rows[i]))
 			gone[ngone++] = DOC_ID(class_of(changes[i].kind), changes[i].id);
 		else
-			docs[ndocs++] = doc_of(&rows[i]);
+			docs[ndocs++] = follow_doc(&rows[i]);
 	}
 	if (ngone && index_remove(f->index, gone, ngone, err))
 		return -1;

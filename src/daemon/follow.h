@@ -57,4 +57,8 @@ void follow_reset(struct follow *f, int64_t last);
 bool follow_is_idle(struct follow *f);
 void follow_state(struct follow *f, struct follow_state *ret);
 
+/* The document of a row that is not gone. Pure. */
+struct index_row;
+struct doc follow_doc(const struct index_row *r);
+
 #endif

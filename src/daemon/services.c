@@ -69,7 +69,11 @@ static int service_import(void *daemon, struct op_call *call, const struct impor
 static int service_index_purge(void *daemon, bool from_scratch, struct err *err)
 {
 	struct daemon *d = daemon;
-	return follow_purge(d->follow, from_scratch, err);
+	if (from_scratch)
+		embedding_restart(d->embedding);
+	if (follow_purge(d->follow, from_scratch, err))
+		return -1;
+	return embedding_purge(d->embedding, err);
 }
 
 static void service_status(void *daemon, struct jw *w)
@@ -84,11 +88,43 @@ static int service_stop(void *daemon, struct err *err)
 	return 0;
 }
 
+static bool service_meaning(void *daemon, struct str text, struct vector_query *ret,
+	struct vectors **ret_vectors, char *why)
+{
+	struct daemon *d = daemon;
+	*ret_vectors = embedding_vectors(d->embedding);
+	return embedding_ask(d->embedding, text, ret, why);
+}
+
+static void service_embedded(void *daemon, int64_t *ret_vectors, int64_t *ret_waiting)
+{
+	struct daemon *d = daemon;
+	struct embedding_state state;
+	struct vectors_stats stats;
+	embedding_state(d->embedding, &state);
+	vectors_stats(embedding_vectors(d->embedding), &stats);
+	*ret_vectors = (int64_t)stats.vectors;
+	*ret_waiting = state.waiting;
+}
+
+static int service_model(
+	void *daemon, const char *action, const char *file, struct jw *out, struct err *err)
+{
+	struct daemon *d = daemon;
+	if (!strcmp(action, "install") && embedding_install(d->embedding, file, err))
+		return -1;
+	if (!strcmp(action, "remove") && embedding_remove(d->embedding, err))
+		return -1;
+	embedder_write(d, out);
+	return 0;
+}
+
 static int service_settings_changed(void *daemon, struct err *err)
 {
 	struct daemon *d = daemon;
 	if (current_refresh(d->current, true))
 		writer_refresh(d->writer);
+	embedding_wake(d->embedding);
 	return 0;
 }
 
@@ -154,7 +190,10 @@ static int service_restore(void *daemon, struct op_call *call, const char *path,
 	if (failed)
 		return -1;
 	follow_reset(d->follow, writer_seq(d->writer));
-	return follow_purge(d->follow, true, err);
+	embedding_restart(d->embedding);
+	if (follow_purge(d->follow, true, err))
+		return -1;
+	return embedding_purge(d->embedding, err);
 }
 
 static void service_look(void *daemon, int64_t project, const char *path)
@@ -177,6 +216,9 @@ void services_fill(struct daemon *d, struct services *s)
 		.status = service_status,
 		.stop = service_stop,
 		.settings_changed = service_settings_changed,
+		.meaning = service_meaning,
+		.embedded = service_embedded,
+		.model = service_model,
 		.maintain = service_maintain,
 		.restore = service_restore,
 		.look = service_look,

@@ -96,6 +96,28 @@ static void index_write(struct daemon *d, struct jw *w)
 	jw_end(w, '}');
 }
 
+void embedder_write(struct daemon *d, struct jw *w)
+{
+	struct embedding_state state;
+	struct vectors_stats stats;
+	embedding_state(d->embedding, &state);
+	vectors_stats(embedding_vectors(d->embedding), &stats);
+	jw_str(w, "provider", settings_text(current_settings(d->current), SET_EMBED_PROVIDER));
+	jw_bool(w, "on", state.is_on);
+	jw_str(w, "why", state.is_on ? NULL : state.why);
+	jw_str(w, "hint", state.is_on || !*state.hint ? NULL : state.hint);
+	jw_str(w, "file", *state.file ? state.file : NULL);
+	jw_str(w, "model", state.is_on ? state.model : NULL);
+	jw_str(w, "kernel", state.is_on ? state.kernel : NULL);
+	jw_int(w, "vectors", (int64_t)stats.vectors);
+	jw_int(w, "documents", (int64_t)stats.docs);
+	jw_int(w, "bytes", (int64_t)stats.bytes);
+	jw_int(w, "files", (int64_t)stats.files);
+	jw_int(w, "waiting", state.waiting);
+	jw_int(w, "made", (int64_t)state.made);
+	jw_str(w, "trouble", *state.trouble ? state.trouble : NULL);
+}
+
 void status_write(struct daemon *d, struct jw *w)
 {
 	process_write(d, w);
@@ -108,6 +130,6 @@ void status_write(struct daemon *d, struct jw *w)
 	jw_bool(w, "idle", observer_is_idle(d->observer));
 	jw_end(w, '}');
 	jw_object(w, "embedder");
-	jw_str(w, "provider", "none");
+	embedder_write(d, w);
 	jw_end(w, '}');
 }

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "index/query.h"
+#include "ops/meaning.h"
 #include "ops/param.h"
 #include "store/query.h"
 #include "text/hash.h"
@@ -250,10 +251,23 @@ static int plain_run(struct lookup *l, struct search *q, struct find_result *ret
 	return 0;
 }
 
+/* Filters that are sifted afterwards, lists and counts are about words. */
+static void meaning_add(struct lookup *l, const struct find *f, struct meaning *m, struct search *q, struct find_result *ret)
+{
+	ret->mode = "lexical";
+	if (f->mode == FIND_LEXICAL || !f->limit || f->file || f->as_of || query_is_empty(q->query) ||
+		!meaning_ask(l->call, f->text, m, ret->why))
+		return;
+	q->vectors = m->vectors;
+	q->meaning = &m->query;
+	q->is_semantic = f->mode == FIND_SEMANTIC;
+	ret->mode = q->is_semantic ? "semantic" : "hybrid";
+}
+
 int find_run(struct lookup *l, const struct find *wanted, struct find_result *ret, struct err *err)
 {
 	struct find f = *wanted;
-	*ret = (struct find_result){ 0 };
+	*ret = (struct find_result){ .mode = "lexical" };
 	struct search q = { .query = question_parse(l->call, &f), .now = f.as_of ? f.as_of : clock_now() };
 	if (f.as_of) {
 		f.filter.before = f.filter.before ? MIN(f.filter.before, f.as_of + 1) : f.as_of + 1;
@@ -269,6 +283,8 @@ int find_run(struct lookup *l, const struct find *wanted, struct find_result *re
 		return sift_run(l, &f, &q, ret, err);
 	q.offset = f.offset;
 	q.limit = f.limit;
+	struct meaning *meaning = ARENA_NEW(l->call->arena, struct meaning);
+	meaning_add(l, &f, meaning, &q, ret);
 	return plain_run(l, &q, ret, err);
 }
 
@@ -297,6 +313,14 @@ static int scope_from_params(struct op_call *call, struct find *f, struct err *e
 	return err_hint(err, "one of: memories, messages, sessions, all");
 }
 
+static enum find_mode mode_from_params(struct op_call *call)
+{
+	static const char *const modes[] = { [FIND_AUTO] = "auto", [FIND_LEXICAL] = "lexical", [FIND_SEMANTIC] = "semantic",
+		[FIND_HYBRID] = "hybrid" };
+	int mode = name_find(modes, ARRAY_LEN(modes), param_text(call, "mode", NULL));
+	return mode > 0 ? (enum find_mode)mode : FIND_AUTO;
+}
+
 static int kinds_from_params(struct op_call *call, struct find *f, struct err *err)
 {
 	const char *kind = param_text(call, "kind", NULL), *type = param_text(call, "type", NULL);
@@ -322,6 +346,7 @@ int find_from_params(struct op_call *call, struct find *ret, struct err *err)
 	f.filter.project = (uint32_t)project;
 	f.file = call_file(call, param_text(call, "file", "files"));
 	f.branch = param_text(call, "branch", NULL);
+	f.mode = mode_from_params(call);
 	f.offset = param_size(call, "offset", 0);
 	f.limit = param_size(call, "limit", 20);
 	f.wants_total = param_bool(call, "count");

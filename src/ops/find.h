@@ -11,10 +11,13 @@
 #define FIND_SIFT_PAGE 256
 #define FIND_SIFT_MAX 8192 /* candidates looked at when hits are sifted after the index */
 
+enum find_mode { FIND_AUTO, FIND_LEXICAL, FIND_SEMANTIC, FIND_HYBRID };
+
 struct find {
 	const char *text;              /* NULL or "": filters only */
 	bool is_plain;                 /* the text is no query: no phrases, no exclusions, no filters of its own */
 	struct search_filter filter;
+	enum find_mode mode;           /* meaning takes part when it can; FIND_LEXICAL: never */
 	const char *file, *branch;     /* NULL: any */
 	int64_t as_of;                 /* 0: now */
 	size_t offset, limit;
@@ -25,6 +28,8 @@ struct find_result {
 	struct search_result r;        /* terms, rung, totals; hits of the page */
 	struct found *found;
 	size_t n;
+	const char *mode;              /* "lexical", "semantic", "hybrid": how it was searched */
+	char why[ERR_TEXT_MAX];        /* not by meaning, though it was asked for */
 	uint64_t total;
 	bool total_is_exact;
 };

@@ -239,6 +239,8 @@ static void explain_write(struct jw *w, const struct hit *h)
 	jw_real(w, "session", h->session, 4);
 	jw_real(w, "prior", h->prior, 4);
 	jw_real(w, "pairs", h->pairs, 4);
+	jw_real(w, "meaning", h->meaning, 4);
+	jw_real(w, "similarity", h->similarity, 4);
 	jw_end(w, '}');
 }
 
@@ -302,6 +304,8 @@ void found_write(struct op_call *call, struct jw *w, const struct found *f, cons
 		event_members(call, w, f->event);
 	if (style->branches && f->memory && memory_is_elsewhere(style->branches, f->memory))
 		jw_bool(w, "other_branch", true);
+	if (f->hit.by_meaning)
+		jw_str(w, "match", match_names[MATCH_MEANING]);
 	if (style->explains)
 		explain_write(w, &f->hit);
 	jw_end(w, '}');

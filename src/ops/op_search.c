@@ -67,7 +67,6 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 	struct find_result r;
 	if (find_from_params(call, &f, err) || find_run(&l, &f, &r, err))
 		return -1;
-	const char *mode = param_text(call, "mode", NULL);
 	struct hit_style style = {
 		.lookup = &l,
 		.wanted = { r.r.terms, r.r.nterms },
@@ -80,9 +79,9 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 	}
 	jw_object(out, NULL);
 	jw_str(out, "query", f.text ? f.text : "");
-	jw_str(out, "mode", "lexical");
-	if (mode && str_ieq(mode, "semantic"))
-		jw_str(out, "note", "there is no embedder: words were searched for instead of meanings");
+	jw_str(out, "mode", r.mode);
+	if (f.mode >= FIND_SEMANTIC && *r.why)
+		jw_printf(out, "note", "words were searched for instead of meanings; %s", r.why);
 	jw_int(out, "total", (int64_t)r.total);
 	jw_bool(out, "total_exact", r.total_is_exact);
 	jw_str(out, "match", match_names[r.r.match]);

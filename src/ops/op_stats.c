@@ -32,10 +32,12 @@ int op_stats(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct store_stats s = { 0 };
 	struct index_stats ix = { 0 };
-	int64_t project;
+	int64_t project, vectors = 0, waiting = 0;
 	if (call_project_named(call, &project, err) || store_stats(call->store, project, &s, err))
 		return -1;
 	index_stats(call->index, &ix);
+	if (call->services && call->services->embedded)
+		call->services->embedded(call->services->daemon, &vectors, &waiting);
 	jw_object(out, NULL);
 	jw_int(out, "projects", s.projects);
 	jw_int(out, "sessions", s.sessions);
@@ -43,13 +45,13 @@ int op_stats(struct op_call *call, struct jw *out, struct err *err)
 	jw_int(out, "events", s.events);
 	memories_write(out, &s);
 	jw_int(out, "entities", s.entities);
-	jw_int(out, "vectors", s.vectors);
+	jw_int(out, "vectors", s.vectors + vectors);
 	jw_int(out, "store_bytes", s.store_bytes);
 	jw_int(out, "index_bytes", (int64_t)ix.bytes);
 	jw_int(out, "index_documents", (int64_t)ix.docs);
 	jw_int(out, "spool_files", files_in(call, call->paths->spool, "new"));
 	jw_object(out, "jobs");
-	jw_int(out, "embed", 0);
+	jw_int(out, "embed", waiting);
 	jw_int(out, "observe", s.jobs_waiting);
 	jw_int(out, "dead", s.jobs_dead);
 	jw_end(out, '}');

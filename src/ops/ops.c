@@ -19,6 +19,7 @@ const struct op ops[] = {
 	{ "forget", op_forget },
 	{ "get", op_get },
 	{ "import", op_import },
+	{ "model", op_model },
 	{ "pause", op_pause },
 	{ "pin", op_pin },
 	{ "projects", op_projects },

@@ -22,6 +22,8 @@
 struct op_call;
 struct import_request;
 struct import_result;
+struct vector_query;
+struct vectors;
 
 struct services {
 	void *daemon;
@@ -40,6 +42,12 @@ struct services {
 	 * backup/before-restore-<ms>.db, renames `path` (on the same file system) into place, opens and migrates it, rebuilds the
 	 * index from it. The caller's own call->store is no longer usable when this returns 0. NULL: the door cannot. */
 	int (*restore)(void *daemon, struct op_call *call, const char *path, struct err *err);
+	/* The vector of a question and what to compare it with; false: there is nothing, and why (ERR_TEXT_MAX bytes). */
+	bool (*meaning)(void *daemon, struct str text, struct vector_query *ret, struct vectors **ret_vectors, char *why);
+	/* Vectors there are, and changes of the store that were not looked at yet (at most). */
+	void (*embedded)(void *daemon, int64_t *ret_vectors, int64_t *ret_waiting);
+	/* "install" (file, or NULL: what is there), "status", "remove"; members of the reply. */
+	int (*model)(void *daemon, const char *action, const char *file, struct jw *out, struct err *err);
 	/* Has the keeper look at a file that seems to have changed, or at a work tree that somebody stands in. Returns at once. NULL: nobody does. */
 	void (*look)(void *daemon, int64_t project, const char *path);
 	void (*stand)(void *daemon, int64_t project, const char *root);

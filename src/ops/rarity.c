@@ -12,7 +12,7 @@ double rarity_of(uint64_t all, uint64_t holding)
 
 static int word_count(struct lookup *l, int64_t project, const char *word, uint64_t *ret, struct err *err)
 {
-	struct find f = { .text = word, .is_plain = true, .limit = 0, .wants_total = true,
+	struct find f = { .text = word, .is_plain = true, .mode = FIND_LEXICAL, .limit = 0, .wants_total = true,
 		.filter = { .project = (uint32_t)project, .classes = 1u << DOC_MEMORY } };
 	struct find_result r;
 	if (find_run(l, &f, &r, err))

@@ -64,7 +64,8 @@ static const struct param search_params[] = {
 	PROJECT,
 	LIMIT("20"),
 	OFFSET,
-	{ "mode", PARAM_CHOICE, PARAM_NO_MCP, NULL, 0, 0, "auto|lexical", "how to search (auto)" },
+	{ "mode", PARAM_CHOICE, PARAM_NO_MCP, NULL, 0, 0, "auto|lexical|semantic|hybrid",
+		"by words, by meaning or both (auto: both where it can)" },
 	{ "count", PARAM_BOOL, PARAM_NO_MCP, NULL, 0, 0, NULL, "count all that match" },
 	{ "explain", PARAM_BOOL, PARAM_NO_MCP, NULL, 0, 0, NULL, "say how each score came about" },
 	END,
@@ -307,6 +308,14 @@ static const struct param completion_params[] = {
 	END,
 };
 
+static const struct param model_params[] = {
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, "status", 0, 0, "install|status|remove",
+		"what to do" },
+	{ "file", PARAM_PATH, PARAM_POSITIONAL, NULL, 0, 0, NULL,
+		"the file, as tools/model-get makes it" },
+	END,
+};
+
 static const struct param no_params[] = { END };
 
 #define FINDING "Finding"
@@ -440,6 +449,12 @@ const struct op_spec op_specs[] = {
 		HOUSE },
 	{ "reindex", NULL, OP_WRITES | OP_SLOW, "Build the index anew from the store", NULL, NULL,
 		no_params, HOUSE },
+
+	{ "model", NULL, OP_WRITES | OP_SLOW, "The file that finding by meaning needs",
+		"  remanence model install model.bin\n"
+		"  remanence model status\n"
+		"  remanence model remove",
+		NULL, model_params, HOUSE },
 
 	{ "hook", NULL, OP_LOCAL, "Take an agent's hook input from standard input",
 		"Called by agents. It always exits 0.", NULL, hook_params, "For agents" },

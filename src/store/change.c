@@ -35,17 +35,13 @@ int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone,
 		DB_ARGS(db_i(id * CHANGE_REF_STEP + kind), db_i(++s->seq), db_i(is_gone)), err);
 }
 
-int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret,
-	size_t *ret_n, struct err *err)
+static int changes_read(
+	struct db_rows *r, struct arena *a, struct change **ret, size_t *ret_n, struct err *err)
 {
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct change *list = NULL;
 	size_t n = 0, cap = 0;
 	int rc;
 
-	if (db_query(s->db, "SELECT seq, ref FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2",
-		    DB_ARGS(db_i(after), db_i((int64_t)max)), &r, err))
-		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		int64_t ref = db_int(r, 1);
 		struct change c = { db_int(r, 0), (enum change_kind)(ref % CHANGE_REF_STEP),
@@ -57,6 +53,31 @@ int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, s
 	*ret = list;
 	*ret_n = n;
 	return 0;
+}
+
+int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret,
+	size_t *ret_n, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+
+	if (db_query(s->db, "SELECT seq, ref FROM change WHERE seq > ?1 ORDER BY seq LIMIT ?2",
+		    DB_ARGS(db_i(after), db_i((int64_t)max)), &r, err))
+		return -1;
+	return changes_read(r, a, ret, ret_n, err);
+}
+
+int store_changes_down(struct store *s, struct arena *a, const struct change_range *range,
+	struct change **ret, size_t *ret_n, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+
+	if (db_query(s->db,
+		    "SELECT seq, ref FROM change WHERE seq > ?1 AND seq <= ?2"
+		    " ORDER BY seq DESC LIMIT ?3",
+		    DB_ARGS(db_i(range->after), db_i(range->up_to), db_i((int64_t)range->max)), &r,
+		    err))
+		return -1;
+	return changes_read(r, a, ret, ret_n, err);
 }
 
 int store_change_prune(struct store *s, int64_t up_to, struct err *err)

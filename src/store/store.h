@@ -120,6 +120,9 @@ int store_transcript_put(struct store *s, const struct transcript *t, struct err
 enum change_kind { CHANGE_EVENT, CHANGE_MEMORY, CHANGE_SESSION, CHANGE_KIND_COUNT };
 struct change { int64_t seq; enum change_kind kind; int64_t id; };
 int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret, size_t *ret_n, struct err *err);
+/* The same from the newest down: above `after`, up to `up_to`. */
+struct change_range { int64_t after, up_to; size_t max; };
+int store_changes_down(struct store *s, struct arena *a, const struct change_range *range, struct change **ret, size_t *ret_n, struct err *err);
 int store_change_last(struct store *s, int64_t *ret, struct err *err);
 /* Drops rows that everyone has followed (only the last per (kind, id) is ever needed). */
 int store_change_prune(struct store *s, int64_t up_to, struct err *err);

@@ -1,0 +1,73 @@
+#ifndef DAEMON_EMBEDDING_H
+#define DAEMON_EMBEDDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/err.h"
+#include "base/str.h"
+#include "daemon/current.h"
+#include "daemon/follow.h"
+#include "daemon/readers.h"
+#include "embed/vector.h"
+#include "index/vectors.h"
+
+/*
+ * The embedding: one thread of the lowest priority that makes a vector of what the index holds and
+ * vectors are made of (embedding_text.h), the newest first, while words alone answer. It stands
+ * back while there is other work, goes on where it was after a restart, and makes anew what was
+ * lost. Without a model file, or switched off by `embed.provider`, it waits for one.
+ */
+
+#define EMBEDDING_PAGE 64            /* changes looked at together */
+#define EMBEDDING_BATCH 8            /* vectors made between two looks at what else there is to do */
+#define EMBEDDING_STAND_BACK_MS 200  /* longest wait for others before one batch */
+#define EMBEDDING_FLUSH_MS 15000     /* an idle tail is written after this time, the model's pages given back */
+#define EMBEDDING_LOOK_MS 60000      /* between two looks for a model file */
+#define EMBEDDING_QUESTION_MAX 2000  /* bytes of a question that are embedded */
+
+struct embedding_setup {
+	const char *dir;  /* of the vectors */
+	const char *home; /* data folder: its model/ is looked into first */
+	struct readers *readers;
+	struct follow *follow;
+	struct current *current;
+	bool (*is_busy)(void *ctx); /* others work now */
+	void *ctx;
+};
+
+struct embedding;
+struct embedding *embedding_new(const struct embedding_setup *setup);
+void embedding_free(struct embedding *e); /* writes the tail; NULL is fine */
+/* Something changed: the store, the index, the settings or the model file. */
+void embedding_wake(struct embedding *e);
+/*
+ * The question's vector against the store's mean. False when there is nothing to compare with now;
+ * why: a sentence, ERR_TEXT_MAX bytes, may be NULL. About a millisecond; any thread.
+ */
+bool embedding_ask(struct embedding *e, struct str text, struct vector_query *ret, char *why);
+struct vectors *embedding_vectors(struct embedding *e);
+
+/* What the index no longer holds is erased here too; nothing that is under way brings it back. */
+int embedding_purge(struct embedding *e, struct err *err);
+/* Everything is looked at again; what has its vector keeps it. For an index that is filled anew. */
+void embedding_restart(struct embedding *e);
+
+/* Takes in the file after checking it, or what stands at the usual places when NULL; uses it from now on. */
+int embedding_install(struct embedding *e, const char *file, struct err *err);
+/* Removes the file in the data folder. ERR_NOT_FOUND when there is none. */
+int embedding_remove(struct embedding *e, struct err *err);
+
+struct embedding_state {
+	bool is_on;
+	char why[ERR_TEXT_MAX];  /* not */
+	char hint[ERR_TEXT_MAX]; /* what to do about it */
+	char model[128], kernel[32], file[1024];
+	int64_t waiting;         /* changes not looked at yet, at most */
+	uint64_t made;           /* since the start */
+	char trouble[ERR_TEXT_MAX];
+};
+void embedding_state(struct embedding *e, struct embedding_state *ret);
+bool embedding_is_idle(struct embedding *e);
+
+#endif
