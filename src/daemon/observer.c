@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "daemon/feedback.h"
 #include "observe/entity.h"
 #include "observe/fact_settle.h"
 #include "observe/rules.h"
@@ -54,6 +55,7 @@ struct turn_result {
 	size_t ncandidates;
 	struct mention *mentions;
 	size_t nmentions;
+	struct feedback feedback;
 	bool is_written;
 	struct err err;
 };
@@ -98,6 +100,8 @@ static int turn_read(
 	result->candidates = out.candidates;
 	result->ncandidates = out.ncandidates;
 	entities_run(&r->arena, &in, &result->mentions, &result->nmentions);
+	if (feedback_read(s, &r->arena, t, events, n, &result->feedback, err))
+		return -1;
 	r->n++;
 	return 0;
 }
@@ -152,7 +156,8 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 			store_turn_candidates(
 				desk->store, &t->turn, t->candidates, t->ncandidates, err) ||
 			store_turn_mentions(
-				desk->store, &t->turn, t->mentions, t->nmentions, err)))
+				desk->store, &t->turn, t->mentions, t->nmentions, err) ||
+			feedback_write(desk->store, &t->feedback, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;

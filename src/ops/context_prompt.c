@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ops/feedback.h"
 #include "ops/find.h"
 #include "ops/rarity.h"
 #include "store/query.h"
@@ -99,7 +100,7 @@ static int candidates_find(struct context_build *b, const char *prompt, struct m
 		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
 	struct find_result r;
 	*ret_n = 0;
-	if (find_run(&b->l, &f, &r, err))
+	if (find_run(&b->l, &f, &r, err) || feedback_order(b->call, r.found, r.n, err))
 		return -1;
 	/* Misspelt words are no reason to interrupt; that not all words are met is normal for a prompt. */
 	if (r.r.match == MATCH_NONE || r.r.match == MATCH_SPELLING)

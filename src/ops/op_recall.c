@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
+#include "ops/feedback.h"
 #include "ops/find.h"
 #include "ops/param.h"
 #include "ops/question.h"
@@ -184,7 +185,7 @@ static void entry_offer(struct recall *r, const struct found *f)
 static int offer_search(struct recall *r, struct find *f, struct err *err)
 {
 	struct find_result result;
-	if (find_run(&r->l, f, &result, err))
+	if (find_run(&r->l, f, &result, err) || feedback_order(r->call, result.found, result.n, err))
 		return -1;
 	for (size_t i = 0; i < result.n; i++)
 		if ((result.found[i].memory || result.found[i].event) && answers(r, &result.found[i]))

@@ -93,7 +93,9 @@ static int drop_unused(struct store *s, const struct kept_fact *list, size_t n, 
 	AUTO(ids_done) struct ids gone = { 0 };
 
 	for (size_t i = 0; i < n; i++)
+		/* A rejected one stays, so that it is known again when its turns come back. */
 		if (!list[i].is_used && !list[i].m.is_pinned &&
+			list[i].m.status != MEMORY_REJECTED &&
 			(list[i].m.origin == ORIGIN_RULES || list[i].m.origin == ORIGIN_MODEL))
 			ids_add(&gone, list[i].m.id);
 	return gone.n ? memory_delete(s, &gone, err) : 0;

@@ -214,11 +214,18 @@ static const char *const tables_4[] = {
 	NULL,
 };
 
+/* What waits for a person is found whatever is stored beside it. */
+static const char *const tables_5[] = {
+	"CREATE INDEX memory_waiting ON memory (status, project, at) WHERE status <> 0;",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
 	{ 3, tables_3 },
 	{ 4, tables_4 },
+	{ 5, tables_5 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

@@ -135,9 +135,19 @@ struct index_row {
 int store_index_rows(struct store *s, struct arena *a, const struct change *changes, size_t n, struct index_row *ret, struct err *err);
 
 /* injection.c */
-struct injection { int64_t id, session, at; const char *where; const int64_t *memories; size_t n; int64_t chars; };
+struct injection { int64_t id, session, at; const char *where; const int64_t *memories; const int *used /* as in injected; NULL: unknown */; size_t n; int64_t chars; };
 int store_injection_put(struct store *s, const struct injection *i, struct err *err);
 int store_injection_list(struct store *s, struct arena *a, int64_t session, size_t max, struct injection **ret, size_t *ret_n, struct err *err);
+/*
+ * Which of what was given the session then used. One row per memory and injection; `used` is what was seen of it (bits of the
+ * caller's choice), -1 as long as nobody looked. Marks are added to, never taken away.
+ */
+struct injected { int64_t injection, position, memory, at; const char *where; int used; };
+int store_injected_list(struct store *s, struct arena *a, int64_t session, int64_t before, size_t max, struct injected **ret, size_t *ret_n, struct err *err); /* latest first */
+int store_injected_used(struct store *s, int64_t injection, int64_t position, int used, struct err *err);
+/* How often each memory was given where somebody looked, and how often it was used then. */
+struct injected_count { int64_t given, used; };
+int store_injected_counts(struct store *s, const int64_t *memories, size_t n, struct injected_count *ret, struct err *err);
 /* Has any of these been given in this session since `since`? Sets ret[i]. */
 int store_injected(struct store *s, int64_t session, int64_t since, const int64_t *memories, size_t n, bool *ret, struct err *err);
 

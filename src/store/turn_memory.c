@@ -15,6 +15,7 @@ struct kept {
 	const char *rule, *slot;
 	enum memory_status status;
 	enum memory_origin origin;
+	enum trust trust;
 	bool is_pinned, is_used;
 	int64_t created_at, superseded_by;
 };
@@ -42,7 +43,7 @@ static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept
 		if (!m.rule)
 			continue;
 		struct kept k = { m.id, db_int(r, 18), m.rule, or_empty(m.slot), m.status, m.origin,
-			m.is_pinned, false, m.created_at, m.superseded_by };
+			m.trust, m.is_pinned, false, m.created_at, m.superseded_by };
 		ARENA_PUSH(a, list, n, cap, k);
 	}
 	*ret = list;
@@ -59,6 +60,15 @@ static struct kept *find_kept(struct kept *list, size_t n, const struct memory *
 	return NULL;
 }
 
+/* A person's approval outlives another run of the rules. */
+static void approve(struct memory *m)
+{
+	m->trust = TRUST_PERSON;
+	m->confidence = 1;
+	if (m->status == MEMORY_PENDING)
+		m->status = MEMORY_ACTIVE;
+}
+
 static int put_one(struct store *s, struct memory *m, struct kept *k, struct err *err)
 {
 	if (k) {
@@ -72,6 +82,8 @@ static int put_one(struct store *s, struct memory *m, struct kept *k, struct err
 		}
 		if (k->origin != ORIGIN_RULES)
 			return 0;
+		if (k->trust == TRUST_PERSON)
+			approve(m);
 	}
 	int64_t hash = memory_pack(s, m);
 	if (k && k->hash == hash)
@@ -94,7 +106,8 @@ static int drop_unused(struct store *s, const struct kept *list, size_t n, struc
 	AUTO(ids_done) struct ids gone = { 0 };
 
 	for (size_t i = 0; i < n; i++)
-		if (!list[i].is_used && list[i].origin == ORIGIN_RULES && !list[i].is_pinned)
+		if (!list[i].is_used && list[i].origin == ORIGIN_RULES && !list[i].is_pinned &&
+			list[i].status != MEMORY_REJECTED)
 			ids_add(&gone, list[i].id);
 	return gone.n ? memory_delete(s, &gone, err) : 0;
 }
