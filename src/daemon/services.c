@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "daemon/daemon.h"
+#include "daemon/http.h"
 #include "daemon/import.h"
 #include "daemon/status.h"
 
@@ -206,6 +207,16 @@ static void service_stand(void *daemon, int64_t project, const char *root)
 	keeper_checkout(((struct daemon *)daemon)->keeper, project, root);
 }
 
+static void service_http(void *daemon, struct http_state *ret)
+{
+	struct daemon *d = daemon;
+	*ret = (struct http_state){
+		.address = d->tcp ? d->tcp_door->address.name : NULL,
+		.why = *d->tcp_error ? d->tcp_error : NULL,
+		.is_loopback = d->tcp && d->tcp_door->address.is_loopback,
+	};
+}
+
 void services_fill(struct daemon *d, struct services *s)
 {
 	*s = (struct services){
@@ -214,6 +225,7 @@ void services_fill(struct daemon *d, struct services *s)
 		.import = service_import,
 		.index_purge = service_index_purge,
 		.status = service_status,
+		.http = service_http,
 		.stop = service_stop,
 		.settings_changed = service_settings_changed,
 		.meaning = service_meaning,

@@ -158,6 +158,31 @@ static int check_modes(struct doctor *d, struct err *err)
 	return 0;
 }
 
+/* Who can reach the HTTP door, and who can read the token that it asks for. */
+static int check_http(struct doctor *d, struct err *err)
+{
+	const struct services *v = d->call->services;
+	const char *token = d->call->paths->token;
+	struct http_state h = { 0 };
+	struct stat st;
+	(void)err;
+	if (!v || !v->http)
+		return 0;
+	v->http(v->daemon, &h);
+	if (!h.address && h.why)
+		SAY(d, "http", false, "change http.port or http.listen, then `remanence stop`; all else works without it",
+			"nothing listens on TCP: %s", h.why);
+	else if (!h.address)
+		SAY(d, "http", true, NULL, "switched off");
+	else if (lstat(token, &st) || !S_ISREG(st.st_mode) || st.st_mode & 077)
+		SAY(d, "http", false, "run `remanence stop`; the next start makes a new token",
+			"the token file %s is gone or others can read it", token);
+	else
+		SAY(d, "http", true, NULL, "listens on %s, %s; every request needs the token, which only you can read",
+			h.address, h.is_loopback ? "for this machine only" : "also for other machines, unencrypted");
+	return 0;
+}
+
 static int check_settings(struct doctor *d, struct err *err)
 {
 	AUTO(buf_done) struct buf warnings = { .max = 4096 };
@@ -214,7 +239,7 @@ static int check_transcripts(struct doctor *d, struct err *err)
 }
 
 static int (*const checks[])(struct doctor *d, struct err *err) = { check_store, check_index, check_spool, check_disk,
-	check_file_system, check_modes, check_settings, check_work, check_capture, check_transcripts };
+	check_file_system, check_modes, check_http, check_settings, check_work, check_capture, check_transcripts };
 
 int op_doctor(struct op_call *call, struct jw *out, struct err *err)
 {

@@ -25,6 +25,13 @@ struct import_result;
 struct vector_query;
 struct vectors;
 
+/* The HTTP door on TCP. */
+struct http_state {
+	const char *address; /* "127.0.0.1:4321"; NULL: there is none */
+	const char *why;     /* there is none; NULL: it is switched off */
+	bool is_loopback;
+};
+
 struct services {
 	void *daemon;
 	/* Runs fn on the writer thread inside a transaction and waits for its commit; the index has followed when this returns 0. */
@@ -34,6 +41,7 @@ struct services {
 	/* Rewrites the index without what was removed; rebuilds it from the store when `from_scratch`. */
 	int (*index_purge)(void *daemon, bool from_scratch, struct err *err);
 	void (*status)(void *daemon, struct jw *w); /* members of the status reply */
+	void (*http)(void *daemon, struct http_state *ret); /* NULL: no daemon */
 	int (*stop)(void *daemon, struct err *err);
 	int (*settings_changed)(void *daemon, struct err *err);
 	/* Runs fn on the writer thread with no transaction open and no other write running (scrub, checkpoint). NULL: through write. */
