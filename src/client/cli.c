@@ -25,6 +25,7 @@ static const struct {
 	{ "mcp", local_mcp },
 	{ "review", local_review },
 	{ "start", local_start },
+	{ "serve", local_serve },
 	{ "status", local_status },
 	{ "stop", local_stop },
 	{ "uninstall", local_uninstall },

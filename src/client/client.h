@@ -75,7 +75,7 @@ bool client_confirm(const char *question);
 typedef int local_fn(struct client *c, struct err *err); /* 0 or -1; prints its own result */
 local_fn *local_find(const char *name);
 local_fn local_completion, local_context, local_doctor, local_install, local_mcp, local_review,
-	local_start, local_status, local_stop, local_uninstall, local_welcome;
+	local_serve, local_start, local_status, local_stop, local_uninstall, local_welcome;
 
 /* Help. */
 void help_overview(struct term *t);

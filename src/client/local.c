@@ -1,4 +1,5 @@
 /* Commands that are about the daemon rather than in it, and small ones of the client's own. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -73,6 +74,18 @@ int local_start(struct client *c, struct err *err)
 	else if (!c->is_quiet)
 		printf(was_running ? "The daemon runs already.\n" : "The daemon runs.\n");
 	return 0;
+}
+
+/* Becomes the daemon, attached: for supervisors, containers and terminals. */
+int local_serve(struct client *c, struct err *err)
+{
+	AUTO(buf_done) struct buf program = { 0 };
+
+	if (start_find(&program, err) < 0)
+		return -1;
+	execl(buf_cstr(&program), buf_cstr(&program), "--foreground", "--home", c->paths.home,
+		(char *)NULL);
+	return err_set(err, ERR_IO, "cannot run '%s': %s", buf_cstr(&program), strerror(errno));
 }
 
 /* Agents that have no hooks read the context from a file. */

@@ -439,6 +439,8 @@ const struct op_spec op_specs[] = {
 	{ "doctor", NULL, OP_SLOW, "Check everything and advise", NULL, NULL, doctor_params,
 		HOUSE },
 	{ "start", NULL, OP_LOCAL, "Start the daemon", NULL, NULL, no_params, HOUSE },
+	{ "serve", NULL, OP_LOCAL, "Run the daemon attached, for supervisors and containers",
+		"  remanence config set http.port 8080\n  remanence serve", NULL, no_params, HOUSE },
 	{ "stop", NULL, OP_NO_START | OP_SLOW, "Stop the daemon; returns when it has left", NULL,
 		NULL, no_params, HOUSE },
 	{ "backup", NULL, OP_WRITES | OP_SLOW, "Copy the store into one file", NULL, NULL,

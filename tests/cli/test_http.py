@@ -5,6 +5,7 @@ import pathlib
 import re
 import socket
 import stat
+import subprocess
 import threading
 import time
 import urllib.parse
@@ -594,3 +595,15 @@ def test_the_three_routes_answer_in_the_shapes_that_scripts_expect(door):
     for path, method in (("/search", "GET"), ("/stats", "POST"), ("/health", "POST")):
         reply = door.ask(method, path, b"{}" if method == "POST" else None)
         assert reply.status == 405 and set(reply.json) == {"detail"}
+
+
+def test_serve_is_the_daemon_attached(rem):
+    attached = subprocess.Popen([str(rem.client), "serve"], env=rem.env, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL)
+    try:
+        wait_for(lambda: rem.json("status").get("running"), "the daemon to serve")
+        assert rem.json("status")["pid"] == attached.pid
+        assert Door(rem).ask("GET", "/health").status == 200
+        rem.run("stop")
+        assert attached.wait(30) == 0
+    finally:
+        attached.kill()
