@@ -200,6 +200,33 @@ static void text_facts(const json *reply, struct buf *out)
 		buf_str(out, "No fact is known about that.");
 }
 
+static void text_entities(const json *reply, struct buf *out)
+{
+	const json *list = json_get(reply, "entities"), *months = json_get(reply, "months"),
+		   *others = json_get(reply, "neighbours"), *memories = json_get(reply, "memories");
+	AUTO(arena_done) struct arena a = { 0 };
+
+	for (size_t i = 0; i < json_len(list); i++) {
+		const json *e = json_at(list, i);
+		buf_printf(out, "%s (%s) %lld in %lld sessions, %s to %s\n", json_str(e, "name"),
+			json_str(e, "kind"), (long long)json_int(e, "mentions", 0),
+			(long long)json_int(e, "sessions", 0), clock_day(&a, json_int(e, "first_at", 0)),
+			clock_day(&a, json_int(e, "last_at", 0)));
+	}
+	for (size_t i = 0; i < json_len(months); i++)
+		buf_printf(out, "%s%s %lld", i ? ", " : "By month: ", json_str(json_at(months, i), "month"),
+			(long long)json_int(json_at(months, i), "mentions", 0));
+	for (size_t i = 0; i < json_len(others); i++)
+		buf_printf(out, "%s%s %lld", i ? ", " : "\nWith: ", json_str(json_at(others, i), "name"),
+			(long long)json_int(json_at(others, i), "together", 0));
+	if (json_len(months))
+		buf_char(out, '\n');
+	for (size_t i = 0; i < json_len(memories); i++)
+		put_hit(out, json_at(memories, i), true);
+	if (!json_len(list))
+		buf_str(out, "Nothing is mentioned here yet.");
+}
+
 static void text_recall(const json *reply, struct buf *out)
 {
 	const char *text = json_str(reply, "text");
@@ -226,6 +253,7 @@ static const struct {
 	void (*write)(const json *reply, struct buf *out);
 } writers[] = { { "search", text_search }, { "timeline", text_timeline }, { "get", text_get },
 	{ "facts", text_facts },
+	{ "entities", text_entities },
 	{ "recall", text_recall }, { "remember", text_remember }, { "forget", text_forget } };
 
 void mcp_text(const struct op_spec *op, const json *reply, struct buf *out)

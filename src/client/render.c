@@ -44,6 +44,7 @@ static const struct {
 	{ "facts", render_facts },
 	{ "review", render_review },
 	{ "reindex", render_reindex },
+	{ "entities", render_entities },
 	{ "export", render_export },
 	{ "stop", render_stop },
 };

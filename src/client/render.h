@@ -9,6 +9,7 @@ typedef void render_fn(struct client *c, const json *reply);
 render_fn *render_find(const char *op); /* NULL: the reply is shown as JSON */
 
 render_fn render_search, render_timeline, render_recall, render_context; /* render_hits.c */
+render_fn render_entities;                                               /* render_entities.c */
 render_fn render_get;                                                    /* render_record.c */
 render_fn render_sessions, render_projects, render_files, render_why;    /* render_lists.c */
 render_fn render_stats, render_status, render_doctor, render_model;      /* render_state.c */

@@ -115,16 +115,11 @@ static struct str look(const char *text)
 
 static void find_path(struct finder *f, const char *path)
 {
-	const char *base = path_base(path), *dot = strrchr(base, '.');
-	char extension[12];
-	size_t n = 0;
+	const char *language = path_language(path);
 
-	entity_add(f, ENTITY_FILE, str_of(base));
-	for (; dot && dot[n + 1] && n + 1 < sizeof(extension); n++)
-		extension[n] = (char)tolower((unsigned char)dot[n + 1]);
-	extension[n] = '\0';
-	if (n && extension_language(extension))
-		entity_add(f, ENTITY_LANGUAGE, str_of(extension_language(extension)));
+	entity_add(f, ENTITY_FILE, str_of(path_base(path)));
+	if (language)
+		entity_add(f, ENTITY_LANGUAGE, str_of(language));
 }
 
 static void find_source(struct finder *f, const char *path, struct str text)
@@ -266,7 +261,19 @@ const char *entity_name(struct arena *a, const char *name)
 	return name_canonical(lower);
 }
 
-static bool names(struct str text, const char *name)
+/* In back quotes, at the beginning of a command of a list, or with one capital. */
+static bool is_set_off(struct str text, const char *at, const char *end)
+{
+	bool is_capital =
+		isupper((unsigned char)at[0]) && !(end > at + 1 && isupper((unsigned char)at[1]));
+
+	if (at == text.p)
+		return false;
+	return at[-1] == '`' || at[-1] == '"' ||
+	       (is_capital && at > text.p + 1 && !strchr(".\n", at[-2]));
+}
+
+static bool names(struct str text, const char *name, bool is_any_case)
 {
 	size_t n = strlen(name);
 	struct str rest = text;
@@ -274,7 +281,8 @@ static bool names(struct str text, const char *name)
 	for (const char *at; (at = str_ifind(rest, name));) {
 		const char *end = at + n, *stop = text.p + text.n;
 		bool is_open = at == text.p || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
-		if (is_open && (end == stop || !(isalnum((unsigned char)*end) || *end == '_')))
+		bool is_closed = end == stop || !(isalnum((unsigned char)*end) || *end == '_');
+		if (is_open && is_closed && (is_any_case || is_set_off(text, at, end)))
 			return true;
 		rest = (struct str){ at + 1, (size_t)(stop - at) - 1 };
 	}
@@ -283,11 +291,22 @@ static bool names(struct str text, const char *name)
 
 bool entity_is_named(struct str text, const char *name)
 {
-	if (names(text, name))
+	const struct known_name *known = name_known(name);
+
+	if (names(text, name, !known || known->prose == PROSE_WORD))
 		return true;
 	for (size_t i = 0; i < name_aliases_n; i++)
-		if (strcmp(name_aliases[i].value, name) == 0 && strlen(name_aliases[i].name) > 2 &&
-			names(text, name_aliases[i].name))
+		if (strcmp(name_aliases[i].value, name) == 0 &&
+			names(text, name_aliases[i].name,
+				strlen(name_aliases[i].name) > 2 &&
+					!word_is_listed(NOISE_SPELLINGS, name_aliases[i].name)))
 			return true;
 	return false;
+}
+
+bool entity_is_language_of(const char *language, const char *path)
+{
+	const char *found = path_language(path);
+
+	return found && strcmp(name_canonical(found), language) == 0;
 }

@@ -14,7 +14,12 @@
 void entities_run(struct arena *a, const struct rules_input *in, struct mention **ret, size_t *ret_n);
 /* The name under which an entity is kept that somebody calls so: "py.test" is pytest. In the arena. */
 const char *entity_name(struct arena *a, const char *name);
-/* Does the text name this entity, as a word of its own or by another spelling? Case does not matter. */
+/*
+ * Does the text name this entity, as a word of its own or by another spelling? Case does not matter but for names that are words
+ * of the language (go, make): they need a capital or code around them.
+ */
 bool entity_is_named(struct str text, const char *name);
+/* Is a file of this name written in the language? */
+bool entity_is_language_of(const char *language, const char *path);
 
 #endif

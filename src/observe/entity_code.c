@@ -342,21 +342,9 @@ static const struct {
 	{ "rust", line_rust }, { "java", line_java }, { "kotlin", line_java },
 	{ "scala", line_java }, { "c", line_c }, { "c++", line_c }, { "ruby", line_ruby } };
 
-static const char *language_of(const char *path)
-{
-	const char *dot = strrchr(path_base(path), '.');
-	char extension[12];
-	size_t n = 0;
-
-	for (; dot && dot[n + 1] && n + 1 < sizeof(extension); n++)
-		extension[n] = (char)tolower((unsigned char)dot[n + 1]);
-	extension[n] = '\0';
-	return n ? extension_language(extension) : NULL;
-}
-
 void entity_imports(struct finder *f, const char *path, struct str text)
 {
-	const char *language = language_of(path);
+	const char *language = path_language(path);
 	struct code s = { .f = f, .path = path };
 	struct str line;
 

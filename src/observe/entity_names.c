@@ -4,9 +4,11 @@
  */
 #include "observe/entity_names.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 
 /* Names whose kind does not depend on where they are found. */
@@ -356,6 +358,18 @@ const char *extension_language(const char *extension)
 		sizeof(*extension_languages));
 
 	return p ? p->value : NULL;
+}
+
+const char *path_language(const char *path)
+{
+	const char *dot = strrchr(path_base(path), '.');
+	char extension[12];
+	size_t n = 0;
+
+	for (; dot && dot[n + 1] && n + 1 < sizeof(extension); n++)
+		extension[n] = (char)tolower((unsigned char)dot[n + 1]);
+	extension[n] = '\0';
+	return n ? extension_language(extension) : NULL;
 }
 
 bool word_is_listed(enum word_list_id list, const char *word)

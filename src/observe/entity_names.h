@@ -53,6 +53,7 @@ extern const struct word_list word_lists[WORD_LIST_COUNT];
 const char *name_canonical(const char *name);              /* itself when it has no other spelling */
 const struct known_name *name_known(const char *name);     /* of a canonical name; NULL */
 const char *extension_language(const char *extension);     /* without dot; NULL */
+const char *path_language(const char *path);               /* by its ending; NULL */
 bool word_is_listed(enum word_list_id list, const char *word);
 
 #endif

@@ -13,6 +13,7 @@ const struct op ops[] = {
 	{ "context", op_context },
 	{ "doctor", op_doctor },
 	{ "edit", op_edit },
+	{ "entities", op_entities },
 	{ "export", op_export },
 	{ "facts", op_facts },
 	{ "files", op_files },

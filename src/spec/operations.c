@@ -207,6 +207,19 @@ static const struct param files_params[] = {
 	END,
 };
 
+static const struct param entities_params[] = {
+	{ "name", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, NAME_LONGEST, NULL,
+		"one of them: its memories, its neighbours, its history" },
+	{ "kind", PARAM_CHOICE, 0, NULL, 0, 0, "library|tool|service|language|command|file|concept",
+		"only of this kind" },
+	AFTER,
+	BEFORE,
+	PROJECT,
+	LIMIT("30"),
+	OFFSET,
+	END,
+};
+
 static const struct param why_params[] = {
 	{ "session", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, NAME_LONGEST, NULL,
 		"s7, or the agent's own id (the last one)" },
@@ -370,6 +383,16 @@ const struct op_spec op_specs[] = {
 		context_params, FINDING },
 	{ "files", NULL, 0, "List what is known about a file", "  remanence files src/parser.c",
 		NULL, files_params, FINDING },
+
+	{ "entities", NULL, OP_MCP, "List what sessions deal with: libraries, tools, services …",
+		"With a name: the memories that name it, what it is mentioned together with, and its "
+		"history by month.\n"
+		"  remanence entities\n"
+		"  remanence entities --kind library --project all\n"
+		"  remanence entities pytest",
+		"Libraries, tools, services, languages, commands and error classes by how often they were "
+		"used. With a name: its memories, neighbours and months.",
+		entities_params, FINDING },
 
 	{ "remember", NULL, OP_WRITES | OP_MCP, "Keep a note or a fact",
 		"  remanence remember 'the staging database is read-only on Fridays'\n"
