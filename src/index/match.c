@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #define WINDOW 4096u
+#define STRIPE 16u
 
 double bm25_idf(uint64_t docs, uint64_t df)
 {
@@ -66,13 +67,21 @@ size_t match_refs(struct arena *a, const struct segment *seg, const struct query
 	return l.n;
 }
 
-static void fill_code_weights(float weights[CODE_COUNT])
+/* What a code counts, in the word itself and in another form of it. */
+struct code_weights {
+	float of[2][CODE_COUNT]; /* [is_exact] */
+};
+
+static void fill_code_weights(struct code_weights *w)
 {
 	const struct code_info *codes = code_table();
-	for (int i = 0; i < CODE_COUNT; i++)
-		weights[i] = (float)(codes[i].title * index_weights.title +
-				     codes[i].body * index_weights.body +
-				     codes[i].rest * index_weights.rest);
+	for (int i = 0; i < CODE_COUNT; i++) {
+		double sum = codes[i].title * index_weights.title +
+			     codes[i].body * index_weights.body +
+			     codes[i].rest * index_weights.rest;
+		w->of[true][i] = (float)sum;
+		w->of[false][i] = (float)index_weights.form * (float)sum;
+	}
 }
 
 static void list_room(struct run *r, struct list *l)
@@ -85,26 +94,46 @@ static void list_room(struct run *r, struct list *l)
 	l->exact = run_room(r, most + 1);
 }
 
-static void gather_one(const struct view *v, struct list *l, const float weights[CODE_COUNT])
+static void gather_one(const struct view *v, struct list *l, const struct code_weights *weights)
 {
 	struct postings p;
-	const float factor = l->refs[0].is_exact ? 1.0f : (float)index_weights.form;
+	const float *counts = weights->of[l->refs[0].is_exact];
+	uint32_t n = 0;
 	postings_start(&p, v->seg, &l->refs[0].term);
-	while (postings_next(&p)) {
-		for (uint32_t i = 0; i < p.n; i++) {
-			if (view_is_dead(v, p.docs[i]))
-				continue;
-			l->docs[l->n] = p.docs[i];
-			l->tf[l->n] = factor * weights[p.codes[i]];
-			l->exact[l->n++] = l->refs[0].is_exact;
-		}
+	for (; postings_next(&p); n += p.n) {
+		memcpy(l->docs + n, p.docs, p.n * sizeof(*p.docs));
+		for (uint32_t i = 0; i < p.n; i++)
+			l->tf[n + i] = counts[p.codes[i]];
 	}
+	memset(l->exact, l->refs[0].is_exact, n);
+	l->n = n;
+}
+
+/* Leaves removed documents out, whatever was written. */
+static void drop_dead(const struct view *v, struct list *l)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < l->n && v->dead; i++) {
+		l->docs[n] = l->docs[i];
+		l->tf[n] = l->tf[i];
+		l->exact[n] = l->exact[i];
+		n += !view_is_dead(v, l->docs[i]);
+	}
+	l->n = v->dead ? n : l->n;
+}
+
+static void note_most(struct list *l)
+{
+	float most = 0;
+	for (uint32_t i = 0; i < l->n; i++)
+		most = MAX(most, l->tf[i]);
+	l->most = most;
 }
 
 struct window {
-	float tf[WINDOW];
+	float tf[WINDOW]; /* above 0 for those that hold a form */
 	uint8_t exact[WINDOW];
-	uint64_t touched[WINDOW / 64];
+	uint8_t touched[WINDOW / STRIPE]; /* which stripes hold any */
 };
 
 /*
@@ -112,42 +141,55 @@ struct window {
  * in hand.
  */
 static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start,
-	const float weights[CODE_COUNT], bool is_exact)
+	const struct code_weights *weights, bool is_exact)
 {
-	const float factor = is_exact ? 1.0f : (float)index_weights.form;
+	const float *counts = weights->of[is_exact];
 	while (p->n) {
-		for (; *i < p->n; ++*i) {
-			uint32_t at = p->docs[*i] - start;
-			if (at >= WINDOW)
-				return;
-			w->tf[at] += factor * weights[p->codes[*i]];
+		uint32_t k = *i;
+		const uint32_t n = p->n;
+		for (; k < n && p->docs[k] - start < WINDOW; k++) {
+			const uint32_t at = p->docs[k] - start;
+			w->tf[at] += counts[p->codes[k]];
 			w->exact[at] |= is_exact;
-			w->touched[at / 64] |= (uint64_t)1 << (at % 64);
+			w->touched[at / STRIPE] = 1;
 		}
+		*i = k;
+		if (k < n)
+			return;
 		*i = 0;
 		postings_next(p);
 	}
 }
 
-static void empty_window(struct window *w, const struct view *v, struct list *l, uint32_t start)
+static void empty_stripe(struct window *w, struct list *l, uint32_t start, uint32_t first)
 {
-	for (uint32_t word = 0; word < WINDOW / 64; word++) {
-		for (; w->touched[word]; w->touched[word] &= w->touched[word] - 1) {
-			uint32_t at = word * 64 + (uint32_t)__builtin_ctzll(w->touched[word]);
-			if (!view_is_dead(v, start + at)) {
-				l->docs[l->n] = start + at;
-				l->tf[l->n] = w->tf[at];
-				l->exact[l->n++] = w->exact[at];
-			}
-			w->tf[at] = 0;
-			w->exact[at] = 0;
-		}
+	uint32_t n = l->n, *docs = l->docs;
+	float *tf = l->tf;
+	uint8_t *exact = l->exact;
+	for (uint32_t at = first; at < first + STRIPE; at++) {
+		/* Written always, kept when it counts: no branch to mispredict. */
+		docs[n] = start + at;
+		tf[n] = w->tf[at];
+		exact[n] = w->exact[at];
+		n += w->tf[at] > 0;
+	}
+	l->n = n;
+	memset(w->tf + first, 0, STRIPE * sizeof(*w->tf));
+	memset(w->exact + first, 0, STRIPE * sizeof(*w->exact));
+}
+
+static void empty_window(struct window *w, struct list *l, uint32_t start)
+{
+	for (uint32_t stripe = 0; stripe < WINDOW / STRIPE; stripe++) {
+		if (w->touched[stripe])
+			empty_stripe(w, l, start, stripe * STRIPE);
+		w->touched[stripe] = 0;
 	}
 }
 
 /* Several forms: summed in windows of documents. */
 static void gather_forms(
-	struct run *r, const struct view *v, struct list *l, const float weights[CODE_COUNT])
+	struct run *r, const struct view *v, struct list *l, const struct code_weights *weights)
 {
 	struct postings *p = run_room(r, l->nrefs * sizeof(*p));
 	uint32_t *at = arena_alloc(r->scratch, l->nrefs * sizeof(*at));
@@ -166,14 +208,14 @@ static void gather_forms(
 		uint32_t start = first / 64 * 64;
 		for (size_t i = 0; i < l->nrefs; i++)
 			add_window(w, &p[i], &at[i], start, weights, l->refs[i].is_exact);
-		empty_window(w, v, l, start);
+		empty_window(w, l, start);
 	}
 }
 
 void match_run(struct run *r)
 {
-	float weights[CODE_COUNT];
-	fill_code_weights(weights);
+	struct code_weights weights;
+	fill_code_weights(&weights);
 	r->lists = arena_alloc(r->scratch, (r->snap->n * r->ngroups + 1) * sizeof(*r->lists));
 	for (size_t v = 0; v < r->snap->n; v++) {
 		for (size_t g = 0; g < r->ngroups; g++) {
@@ -182,9 +224,11 @@ void match_run(struct run *r)
 				false, &l->refs);
 			list_room(r, l);
 			if (l->nrefs == 1)
-				gather_one(&r->snap->views[v], l, weights);
+				gather_one(&r->snap->views[v], l, &weights);
 			else if (l->nrefs > 1)
-				gather_forms(r, &r->snap->views[v], l, weights);
+				gather_forms(r, &r->snap->views[v], l, &weights);
+			drop_dead(&r->snap->views[v], l);
+			note_most(l);
 			r->groups[g].df += l->n;
 		}
 	}

@@ -1,6 +1,7 @@
 #ifndef INDEX_MATCH_H
 #define INDEX_MATCH_H
 
+#include "base/mem.h"
 #include "index/postings.h"
 #include "index/query_parts.h"
 #include "index/snapshot.h"
@@ -21,6 +22,7 @@ struct list {
 	uint32_t n, at; /* at: cursor of whoever walks it */
 	uint32_t *docs;
 	float *tf;      /* occurrences, weighted by field and form */
+	float most;     /* the highest of them */
 	uint8_t *exact; /* NULL for pairs */
 	struct ref *refs;
 	size_t nrefs;
@@ -60,8 +62,7 @@ struct run {
 	 */
 	float least, *floors;
 	float own_weight, pair_weight, session_weight;
-	bool wants_complete; /* but give those that hold all words */
-	bool has_skipped;
+	bool has_skipped; /* documents that hold a word were not given, and not for a floor alone */
 };
 
 /*
@@ -84,6 +85,25 @@ static inline struct list *run_list(const struct run *r, size_t view, size_t gro
 static inline struct list *run_pair_list(const struct run *r, size_t view, size_t pair)
 {
 	return &r->pair_lists[view * r->npairs + pair];
+}
+
+/* The list's first document from place `lo` on that is not before `doc`. */
+static inline uint32_t list_first(const struct list *l, uint32_t lo, uint32_t doc)
+{
+	uint32_t step = 1, hi = l->n;
+	while (lo + step < hi && l->docs[lo + step] < doc) {
+		lo += step;
+		step *= 2;
+	}
+	hi = MIN(hi, lo + step);
+	while (lo < hi) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		if (l->docs[mid] < doc)
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return lo;
 }
 
 double bm25_idf(uint64_t docs, uint64_t df);

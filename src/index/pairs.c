@@ -75,8 +75,13 @@ static uint64_t *map_of(struct run *r, size_t view, uint32_t group)
 	size_t bytes = (r->snap->views[view].seg->t.docs / 64 + 1) * sizeof(**map);
 	*map = run_room(r, bytes);
 	memset(*map, 0, bytes);
-	for (uint32_t i = 0; i < l->n; i++)
-		(*map)[l->docs[i] / 64] |= (uint64_t)1 << (l->docs[i] % 64);
+	for (uint32_t i = 0; i < l->n;) {
+		const uint32_t word = l->docs[i] / 64;
+		uint64_t bits = 0;
+		for (; i < l->n && l->docs[i] / 64 == word; i++)
+			bits |= (uint64_t)1 << (l->docs[i] % 64);
+		(*map)[word] = bits;
+	}
 	return *map;
 }
 
@@ -131,6 +136,7 @@ static void find_pair(struct run *r, size_t view, size_t pair)
 		if (n) {
 			out->docs[out->n] = doc;
 			out->tf[out->n++] = (float)n;
+			out->most = MAX(out->most, (float)n);
 		}
 	}
 }

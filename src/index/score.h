@@ -8,12 +8,13 @@
 /* Fills session_scores: BM25 of each session as one document, near pairs included. */
 void score_sessions(struct run *r);
 
+/* Documents that are scored at a time, a multiple of 16; at most 1024. Only tests change it. */
+extern uint32_t score_window;
+
 struct scored {
 	size_t view;
 	uint32_t doc;
 	float own, pairs, session; /* session: unweighted */
-	bool has_all;              /* words of the question, in some form */
-	bool has_exact;            /* all of them as they stand */
 };
 typedef void scored_fn(void *ctx, const struct scored *s);
 /*

@@ -5,9 +5,11 @@
  */
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/complete.h"
 #include "index/filter.h"
 #include "index/fuse.h"
 #include "index/pairs.h"
@@ -16,6 +18,7 @@
 #include "index/spell.h"
 
 #define RESULTS_MAX 101000u /* offset + limit */
+#define SESSION_CHANGES 64
 #define DAY_MS 86400000.0
 
 const char *const match_names[] = {
@@ -35,6 +38,8 @@ struct collect {
 	struct phrase_check *phrases;
 	struct rank rank;
 	struct ranked *best; /* per session slot; id 0: none */
+	double *keys;        /* of those, for sorting */
+	size_t changes;      /* among them since they were sorted */
 	uint64_t total;
 	enum match_rung match;
 	double most_prior;
@@ -80,20 +85,30 @@ static void collect_view(struct collect *c, size_t view)
 		c->in->query->nphrases ? phrase_check_new(c->r->scratch, c->in->query, seg) : NULL;
 }
 
-static void note_match(struct collect *c, const struct scored *s)
-{
-	enum match_rung rung = s->has_exact ? MATCH_EXACT : s->has_all ? MATCH_STEM : MATCH_NEAREST;
-	if (c->r->ngroups == 0)
-		rung = MATCH_EXACT;
-	if (c->match == MATCH_NONE || rung < c->match)
-		c->match = rung;
-	c->r->wants_complete = c->match != MATCH_EXACT;
-}
-
 /* The base score that a key needs at least; a little lower, since the sums are rounded. */
 static float without_prior(const struct collect *c, double key)
 {
 	return (float)(key / (1 + c->most_prior) * 0.9999);
+}
+
+static int compare_keys(const void *x, const void *y)
+{
+	const double *a = x, *b = y;
+	return (*a < *b) - (*a > *b);
+}
+
+/* A session that ranks must reach what the last of the best so far has reached. */
+static void raise_session_least(struct collect *c)
+{
+	size_t n = 0;
+	c->changes = 0;
+	for (uint32_t s = 1; s < c->r->snap->nslots && !c->in->wants_total; s++)
+		if (c->best[s].id)
+			c->keys[n++] = c->best[s].key;
+	if (n < c->rank.max || c->rank.max == 0)
+		return;
+	qsort(c->keys, n, sizeof(*c->keys), compare_keys);
+	c->r->least = without_prior(c, c->keys[c->rank.max - 1]);
 }
 
 static void keep(struct collect *c, const struct scored *s, struct ranked *item)
@@ -116,6 +131,8 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 		return;
 	c->best[slot] = *item;
 	c->r->floors[slot] = without_prior(c, item->key);
+	if (++c->changes > c->r->snap->nslots / 4 + SESSION_CHANGES)
+		raise_session_least(c);
 }
 
 static struct ranked item_of(const struct run *r, const struct scored *s)
@@ -135,21 +152,32 @@ static void raise_least(struct collect *c)
 	c->r->least = c->rank.max ? without_prior(c, c->rank.items[0].key) : INFINITY;
 }
 
+static bool is_wanted(void *ctx, size_t view, uint32_t doc)
+{
+	struct collect *c = ctx;
+	if (view != c->view)
+		collect_view(c, view);
+	if (c->in->by_session && c->r->snap->views[view].seg->slots[doc] == 0)
+		return false;
+	return filter_passes(&c->filter, doc) &&
+	       (!c->phrases || phrase_check_passes(c->phrases, doc));
+}
+
 static void take_scored(void *ctx, const struct scored *s)
 {
 	struct collect *c = ctx;
-	if (s->view != c->view)
-		collect_view(c, s->view);
-	if (c->in->by_session && c->r->snap->views[s->view].seg->slots[s->doc] == 0)
-		return;
-	if (!filter_passes(&c->filter, s->doc) ||
-		(c->phrases && !phrase_check_passes(c->phrases, s->doc)))
+	if (!is_wanted(c, s->view, s->doc))
 		return;
 	struct ranked item = item_of(c->r, s);
 	c->total++;
-	note_match(c, s);
 	keep(c, s, &item);
 	raise_least(c);
+}
+
+static void start_sessions(struct collect *c)
+{
+	c->best = ARENA_ARRAY(c->r->scratch, struct ranked, c->r->snap->nslots);
+	c->keys = ARENA_ARRAY(c->r->scratch, double, c->r->snap->nslots);
 }
 
 static void rank_sessions(struct collect *c)
@@ -179,7 +207,7 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 		segment_columns(c->r->snap->views[r->view].seg, r->doc, &ret->hits[i].columns);
 	}
 	ret->total = c->total;
-	ret->total_is_exact = c->in->by_session || !c->r->has_skipped;
+	ret->total_is_exact = !c->r->has_skipped;
 	ret->match = c->match;
 }
 
@@ -190,7 +218,6 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 static void set_weights(struct run *r, const struct search *in)
 {
 	const struct weights *w = &index_weights;
-	r->wants_complete = true;
 	r->least = -INFINITY;
 	r->own_weight = in->by_session ? (float)w->best : 1;
 	r->pair_weight = in->by_session ? 0 : 1; /* the pairs' own weight is in their scores */
@@ -218,10 +245,13 @@ static void search_once(
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
 	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
 	if (in->by_session)
-		c.best = ARENA_ARRAY(r->scratch, struct ranked, r->snap->nslots);
-	score_docs(r, filter_classes(&in->filter), take_scored, &c);
+		start_sessions(&c);
+	const uint32_t classes = filter_classes(&in->filter);
+	score_docs(r, classes, take_scored, &c);
 	if (in->by_session)
 		rank_sessions(&c);
+	c.view = SIZE_MAX; /* phrases are checked in order of documents: start again */
+	c.match = c.total == 0 ? MATCH_NONE : complete_match(r, classes, is_wanted, &c);
 	rank_sort(&c.rank);
 	give_hits(&c, a, ret);
 }

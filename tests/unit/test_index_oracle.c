@@ -19,6 +19,7 @@
 #include "base/mem.h"
 #include "index/format.h"
 #include "index/query_parts.h"
+#include "index/score.h"
 #include "index/weights.h"
 #include "model/names.h"
 
@@ -283,6 +284,14 @@ static double doc_length(const struct twin_doc *d)
 	return length_of(length_code(d->words));
 }
 
+/* What an occurrence in a document of that class counts for its session. */
+static double session_share(int class)
+{
+	return class == DOC_MEMORY    ? index_weights.session_memory
+	       : class == DOC_SESSION ? index_weights.session_title
+				      : 1;
+}
+
 /* Pairs that the fewest documents can hold first, as long as the reads allow. */
 static void twin_keep_affordable(struct twin_run *r, const struct query *q)
 {
@@ -357,8 +366,10 @@ static void twin_sessions(struct twin_run *r)
 	bool is_there[SESSIONS + 1] = { 0 };
 	for (int d = 0; d < 3 * DOCS_MAX; d++)
 		if (is_alive(d) && counts_for_session(&twins[d])) {
-			words[twins[d].columns.session] += doc_length(&twins[d]);
-			total += doc_length(&twins[d]);
+			double length = doc_length(&twins[d]);
+			length *= d / DOCS_MAX == DOC_MEMORY ? index_weights.session_memory : 1;
+			words[twins[d].columns.session] += length;
+			total += length;
 			is_there[twins[d].columns.session] = true;
 		}
 	for (int s = 0; s <= SESSIONS; s++)
@@ -367,7 +378,8 @@ static void twin_sessions(struct twin_run *r)
 		double tf[SESSIONS + 1] = { 0 }, df = 0;
 		for (int d = 0; d < 3 * DOCS_MAX; d++)
 			if (is_alive(d) && counts_for_session(&twins[d]))
-				tf[twins[d].columns.session] += r->tf[(size_t)d * width + t];
+				tf[twins[d].columns.session] += session_share(d / DOCS_MAX) *
+								r->tf[(size_t)d * width + t];
 		for (int s = 1; s <= SESSIONS; s++)
 			df += tf[s] > 0;
 		for (int s = 1; s <= SESSIONS; s++)
@@ -391,7 +403,8 @@ static double prior_share(const struct twin_doc *d, int class, int64_t now)
 {
 	const struct weights *w = &index_weights;
 	double share = (d->columns.flags & DOC_PINNED ? w->pinned : 0) +
-		       (d->columns.flags & DOC_META ? w->meta : 0);
+		       (d->columns.flags & DOC_META ? w->meta : 0) +
+		       (d->columns.flags & DOC_SUSPECT ? w->suspect : 0);
 	if (now)
 		share += w->recency * pow(2, -MAX(0.0, (double)(now - d->columns.at)) / 86400000.0 /
 						      w->recency_days);
@@ -554,7 +567,7 @@ static void put_some(struct index *ix, size_t n)
 				.origin = (uint8_t)rnd(4),
 				.agent = (uint8_t)rnd(3),
 				.confidence = (uint8_t)rnd(256),
-				.flags = (uint8_t)(rnd(6) ? 0 : 1 + rnd(3)),
+				.flags = (uint8_t)(rnd(6) ? 0 : 1 + rnd(7)),
 				.branch = rnd(3) ? 0 : 0x80000000u + rnd(2) },
 			.title = str_of(texts[i][0]),
 			.body = str_of(texts[i][1]),
@@ -639,7 +652,7 @@ static void check_query(struct index *ix)
 	enum match_rung match;
 	make_query(text);
 	struct search s = { .query = query_parse(&a, an, str_of(text), NULL),
-		.limit = rnd(4) ? 10 : rnd(HITS_MAX),
+		.limit = rnd(4) ? 1 + rnd(10) : rnd(HITS_MAX),
 		.offset = rnd(4) ? 0 : rnd(30),
 		.wants_total = rnd(2),
 		.by_session = rnd(4) == 0,
@@ -712,6 +725,9 @@ static void index_and_brute_force_agree(void **state)
 	assert_non_null(mkdtemp(dir));
 	an = analyser_new();
 	twins = mem_alloc(3 * DOCS_MAX * sizeof(*twins));
+	score_window = 16; /* small, so that windows are passed over */
+	index_weights.session_memory = 0.5;
+	index_weights.session_title = 2;
 	for (uint32_t i = 1; i <= (rounds ? (uint32_t)atoi(rounds) : 6); i++)
 		run(i * 2654435761u, dir);
 	free(twins);
