@@ -193,6 +193,8 @@ static const struct param sessions_params[] = {
 	BEFORE,
 	LIMIT("20"),
 	OFFSET,
+	{ "cursor", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"the next_cursor of the page before: go on behind it" },
 	END,
 };
 

@@ -101,7 +101,13 @@ int store_memory_list(struct store *s, struct arena *a, const struct memory_quer
 int store_memory_neighbours(struct store *s, struct arena *a, int64_t project, int64_t at, size_t before, size_t after, int kind, struct memory **ret, size_t *ret_n, struct err *err);
 
 /* lists.c */
-struct session_query { int64_t project; enum agent_id agent; int64_t after, before; size_t skip, max; };
+struct session_query {
+	int64_t project;
+	enum agent_id agent;
+	int64_t after, before;
+	int64_t below_at, below_id; /* those that come behind this one; 0: from the first */
+	size_t skip, max;
+};
 int store_session_list(struct store *s, struct arena *a, const struct session_query *q, struct session **ret, size_t *ret_n, struct err *err);
 int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max, struct project **ret, size_t *ret_n, struct err *err);
 struct store_stats {

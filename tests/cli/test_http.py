@@ -12,7 +12,7 @@ import urllib.parse
 
 import pytest
 
-from lib import Remanence, wait_for
+from lib import ClaudeSession, Remanence, wait_for
 
 BODY_MAX = 16 << 20
 CONNECTIONS = 128
@@ -607,3 +607,46 @@ def test_serve_is_the_daemon_attached(rem):
         assert attached.wait(30) == 0
     finally:
         attached.kill()
+
+
+def test_a_list_of_sessions_is_read_page_by_page_while_new_ones_come(door):
+    rem = door.rem
+    rem.make_repo()
+
+    def session():
+        s = ClaudeSession(rem, rem.repo)
+        s.hook("SessionStart", source="startup")
+        s.prompt("a question")
+        return s.id
+
+    def known():
+        rem.drained()
+        return [s["agent_session"] for s in rem.json("sessions", "--project", "all", "--limit", "100")["sessions"]]
+
+    made = [session() for _ in range(7)]
+    wait_for(lambda: len(known()) == 7, "the sessions to be stored")
+    seen, cursor, pages = [], None, 0
+    while True:
+        page = door.ask("GET", "/api/sessions?limit=3&project=all" + ("&cursor=" + cursor if cursor else "")).json
+        seen += [s["agent_session"] for s in page["sessions"]]
+        pages += 1
+        cursor = page["next_cursor"]
+        if not cursor:
+            break
+        session()
+        wait_for(lambda: len(known()) == 7 + pages, "the new session to be stored")
+    assert sorted(seen) == sorted(made) and pages == 3
+    assert door.ask("GET", "/api/sessions?limit=7&project=all&branch=main&cursor=" + "x").status == 400
+    assert door.ask("GET", "/api/sessions?cursor=1.2.3").status == 400
+
+
+def test_the_examples_of_the_page_about_it_work(door):
+    """Every shell block of docs/http.md, in one shell, as a reader would run them."""
+    page = pathlib.Path(__file__).parent.parent.parent / "docs" / "http.md"
+    blocks = re.findall(r"^```sh\n(.*?)^```", page.read_text(), re.M | re.S)
+    assert len(blocks) >= 3
+    script = "set -euo pipefail\n" + "\n".join(b.replace("curl -sS", "curl -sS --fail-with-body -w '\\n'") for b in blocks)
+    env = {**door.rem.env, "PATH": "%s:%s" % (door.rem.build, door.rem.env["PATH"])}
+    done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert '"status":"ok"' in done.stdout and "read-only on Fridays" in done.stdout
