@@ -46,7 +46,6 @@ static const struct error_form {
 	{ "go", "panic: ", WORTH_ONCE },
 	{ "c", "undefined reference to", WORTH_KEEPING },
 	{ "c", "fatal error: ", WORTH_KEEPING },
-	{ "c", ": error: ", WORTH_ONCE },
 	{ "c", "multiple definition of", WORTH_KEEPING },
 	{ "python", "ModuleNotFoundError", WORTH_KEEPING },
 	{ "python", "ImportError", WORTH_KEEPING },
@@ -95,6 +94,7 @@ static const struct error_form {
 	{ "shell", "Permission denied", WORTH_KEEPING },
 	{ "shell", "unbound variable", WORTH_KEEPING },
 	{ "shell", "syntax error near", WORTH_ONCE },
+	{ "c", ": error: ", WORTH_ONCE },
 };
 
 static const struct error_form *form_of(const char *error)
@@ -146,10 +146,10 @@ static char *signature_of(struct arena *a, const char *error)
 				slash = w.p + i;
 		if (slash)
 			w = (struct str){ slash + 1, (size_t)(w.p + w.n - slash) - 1 };
-		/* "parser.c:12:3" */
+		/* "parser.c:12:3" is another place each time. */
 		const char *colon = w.n ? memchr(w.p, ':', w.n) : NULL;
 		if (colon && colon + 1 < w.p + w.n && isdigit((unsigned char)colon[1]))
-			w.n = (size_t)(colon - w.p);
+			continue;
 		if (!w.n || is_variable(w))
 			continue;
 		buf_printf(&out, "%s%.*s", out.len ? " " : "", (int)w.n, w.p);
@@ -224,7 +224,7 @@ static const char *fix_sentence(struct turn_view *v, const char *signature)
 			continue;
 		if ((s.traits & TRAIT_DEED || t->section == SECTION_CAUSE) && t->text.n <= FIX_MAX &&
 			speaks_of(v, t, signature))
-			return one_line(v->a, t->text, FIX_MAX);
+			return fact_title(v->a, t->text);
 	}
 	return NULL;
 }

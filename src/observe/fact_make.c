@@ -148,10 +148,12 @@ char *subject_of(struct arena *a, struct str text)
 
 		if (w.n > WORD_MAX || (word_is_generic(w) && !word_is_name(w)))
 			continue;
+		if (is_manner(text_lower(a, w)))
+			continue;
 		root = word_root(a, w);
 		for (size_t i = 0; i < n && !is_there; i++)
 			is_there = strcmp(words[i], root) == 0;
-		if (!is_there && *root && !is_manner(root))
+		if (!is_there && *root)
 			words[n++] = root;
 	}
 	if (n)
@@ -203,6 +205,9 @@ char *fact_title(struct arena *a, struct str text)
 
 	while (n && strchr(".,;: ", s[n - 1]))
 		s[--n] = '\0';
+	/* The small letters of Latin-1 lie 32 behind the large ones. */
+	if ((unsigned char)s[0] == 0xC3 && (unsigned char)s[1] >= 0xA0 && (unsigned char)s[1] <= 0xBE)
+		s[1] = (char)((unsigned char)s[1] - 0x20);
 	if (islower((unsigned char)s[0]) && !word_is_name((struct str){ s, strcspn(s, " ,:") }))
 		s[0] = (char)toupper((unsigned char)s[0]);
 	return s;
@@ -211,10 +216,14 @@ char *fact_title(struct arena *a, struct str text)
 unsigned names_in(struct str text)
 {
 	unsigned n = 0;
-	struct str w;
+	struct str rest = text, w;
 
-	while (n < NAMES_MAX && word_next(&text, &w))
-		n += word_is_name(w);
+	while (n < NAMES_MAX && word_next(&rest, &w)) {
+		/* What stands in back quotes is code, whatever it looks like. */
+		bool is_quoted = w.p > text.p && w.p[-1] == '`';
+
+		n += is_quoted || word_is_name(w);
+	}
 	return n;
 }
 

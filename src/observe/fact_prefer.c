@@ -70,7 +70,7 @@ static const char *const habits[] = { "we always ", "we never ", "we don't ", "w
 /* ---- what speaks of this moment ---- */
 
 static const char *const passing[] = { " this ", " these ", " those ", " that.", " that,", " now",
-	" here", " yet", " today", " above", " below", " following", " again", " for the moment",
+	" yet", " today", " above", " below", " following", " again", " for the moment",
 	" at the moment", " this time", " already", " anymore", " right away", " the pr",
 	" the branch", " first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ", " ça",
 	" cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
@@ -102,6 +102,9 @@ static bool is_passing(struct arena *a, const char *lower)
 		if (at)
 			memset(at, ' ', strlen(lasting_ends[i]));
 	}
+	/* "we use X here" is how it always is. */
+	if (strstr(text, " here") && !strstr(text, " we "))
+		return true;
 	return contains_any(text, passing, ARRAY_LEN(passing)) || strchr(text, '#');
 }
 
@@ -143,7 +146,7 @@ static const char *family_of(const char *option)
 static const char *const versus[] = { " instead of ", " rather than ", ", not ", " over ", " not ",
 	" and not ", " plutôt que ", " au lieu de ", ", pas ", " et non ", " et pas ", " statt ",
 	" anstatt ", " en vez de ", " en lugar de " };
-static const char *const scopes[] = { " for ", " in ", " when ", " as ", " pour ", " dans ", " quand ",
+static const char *const scopes[] = { " here", " for ", " in ", " when ", " as ", " pour ", " dans ", " quand ",
 	" für ", " para ", " en ", " because ", " so ", " since ", " whenever ", " with ", " to ",
 	" if ", ", ", "; ", " - ", " (" };
 
@@ -443,6 +446,9 @@ static void fill_demand(struct turn_view *v, struct fact_candidate *c, const str
 	struct str words = { s->text.p + h->skipped, s->text.n - h->skipped };
 
 	c->subject = subject_of(v->a, words);
+	/* "Always run the tests first": every word of it is common, and it says much. */
+	if (!*c->subject)
+		c->subject = text_lower(v->a, h->rest);
 	c->value = h->manner == MANNER_DO ? "do" : "don't";
 	c->title = fact_title(v->a, words);
 }

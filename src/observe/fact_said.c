@@ -11,7 +11,7 @@
 #include "observe/fact_table.h"
 #include "observe/sentence.h"
 
-#define PROMPT_LONG 900  /* bytes above which a prompt is a task with its details */
+#define PROMPT_LONG 600  /* bytes above which a prompt is a task with its details */
 #define PROMPT_MAX 6000  /* bytes above which it is a document that was pasted */
 #define LINE_MAX 700     /* bytes of a line that a person typed */
 #define SENTENCE_MAX 260

@@ -25,8 +25,12 @@ static char *slot_of(struct turn_view *v, const char *prefix, size_t i)
 
 static bool is_plain_statement(struct str text)
 {
+	static const char *const projects[] = { "This project ", "This codebase ", "This repo" };
 	struct sentence s = sentence_judge(text);
 
+	/* "This project" points at nothing that must be known. */
+	if (starts_with_any(text, projects, ARRAY_LEN(projects), NULL))
+		s.traits &= ~(unsigned)TRAIT_POINTER;
 	return !(s.traits & (TRAIT_QUESTION | TRAIT_INTENT | TRAIT_POINTER | TRAIT_LEAD_IN |
 			    TRAIT_ADDRESS | TRAIT_STATUS)) &&
 	       sentence_is_specific(&s);
@@ -121,6 +125,9 @@ static void add_choice(struct turn_view *v, const struct fact_rule *rule, struct
 	candidate_add(v, out, &c);
 }
 
+static const char *const pointing[] = { "first one", "second one", "third one", "last one", "option",
+	"that one", "this one", "former", "latter", "your suggestion", "your proposal" };
+
 /* The person agrees to something that has a name. */
 static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
@@ -132,7 +139,7 @@ static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct
 		const struct said *s = &list.items[i];
 		struct fact_candidate c;
 
-		if (s->is_long || s->text.n < TEXT_MIN ||
+		if (s->is_long || s->text.n < TEXT_MIN || says_any(s->lower, pointing, ARRAY_LEN(pointing)) ||
 			!opens_with(s->lower, agreeing, ARRAY_LEN(agreeing)) ||
 			!says_any(s->lower, reasons, ARRAY_LEN(reasons)))
 			continue;
@@ -246,7 +253,8 @@ void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_o
 
 		if (!is_left || t->text.n < TEXT_MIN ||
 			says_any(t->lower, offering, ARRAY_LEN(offering)) ||
-			strchr(t->lower, '?') || !is_plain_statement(t->text))
+			strchr(t->lower, '?') || !is_plain_statement(t->text) ||
+			sentence_judge(t->text).traits & TRAIT_DEED)
 			continue;
 		c = candidate_begin(rule, v->reply, slot_of(v, "open", i), TRUST_REPLY);
 		c.topic = fact_topic_of(rule->name, "");
@@ -271,7 +279,7 @@ static const char *const customs[] = { "by convention", "the convention is", "na
 	"die konvention", "das projekt verwendet", "el proyecto usa " };
 static const char *const structures[] = { " is responsible for ", " lives in ", " live in ",
 	" is implemented in ", " is defined in ", " are defined in ", " delegates to ", " is stored in ",
-	" are stored in ", " is the entry point", " wraps ", " reads from ", " writes to ", " is called by ", " is called from ", " is handled by ",
+	" are stored in ", " is the entry point", " wraps ", " reads from ", " writes to ", " is called by ", " is called from ", " is handled by ", " are handled by ",
 	" is handled in ", " is built from ", " consists of ", " est défini dans ",
 	" est responsable de ", " se trouve dans ", " délègue à ", " liegt in ", " se encuentra en " };
 static const char *const changing[] = { "added", "fixed", "changed", "updated", "removed", "now",

@@ -43,7 +43,7 @@ static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED",
 	"error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent",
 	"AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot ",
 	"xpected", "want ", "mismatch", "missing", "not found", "no such", "invalid", "should ",
-	"denied", "unresolved", "undeclared", "is not ", "does not " };
+	"denied", "unresolved", "undeclared", "undefined reference", "[rejected]", "[ERROR]", "is not ", "does not " };
 
 /* ---- the command itself ---- */
 

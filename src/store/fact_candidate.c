@@ -254,7 +254,9 @@ static int candidate_order(const void *x, const void *y)
 	order = strcmp(a->key ? a->key : "", b->key ? b->key : "");
 	if (!order)
 		order = strcmp(a->rule, b->rule);
-	return order ? order : strcmp(a->slot, b->slot);
+	if (!order)
+		order = strcmp(a->slot, b->slot);
+	return order ? order : strcmp(a->title, b->title);
 }
 
 static int read_candidates(struct arena *a, struct db_rows *r, struct fact_candidate **ret,
