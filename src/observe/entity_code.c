@@ -68,7 +68,10 @@ static bool has_part(const char *path, struct str name)
 bool entity_is_own(const struct finder *f, const char *path, struct str name)
 {
 	const struct rules_input *in = f->in;
+	const char *slash = name.n ? memchr(name.p, '/', name.n) : NULL;
 
+	if (slash && name.p[0] == '@') /* @scope/name: packages of one house */
+		name = (struct str){ name.p + 1, (size_t)(slash - name.p) - 1 };
 	if (has_part(path, name))
 		return true;
 	if (in->project && in->project->name && is_same(str_of(in->project->name), name))

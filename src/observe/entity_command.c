@@ -226,6 +226,8 @@ static size_t program_at(struct finder *f, const struct shell_command *c)
 		if (w->is_counted)
 			entity_add(f, ENTITY_TOOL, str_of(w->name));
 		at += w->verb ? 2 : 1;
+		if (strcmp(w->name, "command") == 0 && at < c->n && str_istarts(c->words[at], "-v"))
+			return c->n; /* asks where a program is */
 		while (at < c->n && c->words[at][0] == '-')
 			at += strcmp(c->words[at], "--") != 0 && is_choice(w->valued, c->words[at])
 				      ? 2

@@ -168,7 +168,7 @@ const struct known_name known_names[] = { FILES(".env", NEVER), FILES(".env.exam
 	TOOL("plutil", WORD), TOOL("pnpm", WORD), FILES("pnpm-workspace.yaml", NEVER),
 	FILES("podfile", NEVER), TOOL("podman", WORD), TOOL("poetry", NAME), LIB("polars", WORD),
 	FILES("pom.xml", NEVER), SERVICE("postgresql", WORD), SERVICE("posthog", WORD),
-	TOOL("postman", NAME), LANG("powershell", WORD), TOOL("pre-commit", WORD),
+	TOOL("postman", NAME), LANG("powershell", WORD), TOOL("pre-commit", NEVER),
 	LIB("preact", WORD), TOOL("prefect", NEVER), TOOL("prettier", WORD), LIB("prisma", WORD),
 	FILES("procfile", NEVER), TOOL("prometheus", WORD), LANG("proto", NEVER),
 	LANG("protobuf", WORD), TOOL("protoc", WORD), TOOL("psalm", NAME), LIB("psycopg2", WORD),

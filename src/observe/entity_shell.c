@@ -117,10 +117,13 @@ static char *word_take(struct lexer *x, bool *ret_quoted)
 			if (*x->p != '\n')
 				*to++ = *x->p;
 		} else if (quote == '\'' || quote == '"') {
+			bool is_after_dollar = to > out && to[-1] == '$';
 			const char *from = ++x->p;
 			*ret_quoted = true;
 			if (quote == '"')
 				skip_double(x, 0);
+			if (quote == '\'' && is_after_dollar) /* $'…' has escapes */
+				skip_to(x, quote);
 			for (; quote == '\'' && x->p < x->end && *x->p != quote;)
 				x->p++;
 			memcpy(to, from, (size_t)(x->p - from));

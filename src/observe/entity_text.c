@@ -149,6 +149,26 @@ static bool is_error_class(struct str w)
 	       ends_in(w, "Warning");
 }
 
+/* A function or test that has to do with an error: its name begins with a verb. */
+static bool is_about_errors(struct str w)
+{
+	static const char *const verbs[] = { "Test", "Handle", "On", "Is", "New", "Log", "Set",
+		"Get", "Throw", "Run", "Show", "Render", "Create", "Make", "Print", "Assert",
+		"Expect", "Wrap", "To", "Report", "Return", "Check", "Parse", "Format", "Write",
+		"Raise", "Last" };
+
+	if (ends_in(w, "WithError") || ends_in(w, "OnError") || ends_in(w, "AsError"))
+		return true;
+	for (size_t i = 0; i < ARRAY_LEN(verbs); i++) {
+		size_t n = strlen(verbs[i]);
+		bool is_class = strcmp(verbs[i], "Parse") == 0 && w.n == n + 5;
+		if (w.n > n && memcmp(w.p, verbs[i], n) == 0 && isupper((unsigned char)w.p[n]) &&
+			!is_class)
+			return true;
+	}
+	return false;
+}
+
 /* E0502, TS2345, SC2086: letters, then as many digits as that tool has. */
 static bool is_error_code(struct str w)
 {
@@ -266,7 +286,7 @@ static void prose_word(struct finder *f, struct str text, struct str w)
 		w.n--;
 	if (w.n < 2 || w.n >= sizeof(lower))
 		return;
-	if (is_error_class(w) || is_error_code(w) || is_system_error(w)) {
+	if ((is_error_class(w) && !is_about_errors(w)) || is_error_code(w) || is_system_error(w)) {
 		entity_add(f, ENTITY_CONCEPT, w);
 		return;
 	}
