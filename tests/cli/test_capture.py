@@ -205,7 +205,7 @@ def test_a_full_disk_delays_and_loses_nothing(rem):
         s = ClaudeSession(rem, repo)
         rem.start()
         fill = small / "fill"
-        with open(fill, "wb") as f:
+        with open(fill, "wb", buffering=0) as f:
             try:
                 while True:
                     f.write(b"x" * 65536)
