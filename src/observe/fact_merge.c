@@ -222,6 +222,7 @@ static void merge_fixes(struct merge *g)
 	f = add_fact(g, good, n, good[0], confidence_in(g, good, n, 0));
 	f->m.slot = "fix";
 	f->m.title = arena_printf(g->a, "%s was solved by: %s", f->m.title, f->m.body);
+	f->m.body = f->m.title;
 }
 
 /* ---- open ends ---- */

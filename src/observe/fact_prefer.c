@@ -76,7 +76,7 @@ static const char *const passing[] = { " this ", " these ", " those ", " that.",
 	" cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
 	" esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
 	" your change", " last commit", " the plan", " the test ", " the file ", " the code ",
-	" the issue ", " the bug ", " anything else", " the script ", " the error ", " the same " };
+	" the issue ", " the bug ", " anything", " let me know", " the script ", " the error ", " the same " };
 static const char *const projects[] = { "this project", "this repo", "this codebase",
 	"this repository", "ce projet", "ce dépôt", "cette base de code" };
 
@@ -372,7 +372,9 @@ static void hear(struct arena *a, struct heard *h, const char *lower)
 	*h = (struct heard){ .strength = 1 };
 	hear_leads(h, lower);
 	if (starts_with_any(h->rest, prefers, ARRAY_LEN(prefers), &what)) {
-		h->manner = options_parse(what, &h->options) ? MANNER_OPTIONS : MANNER_DO;
+		h->manner = options_parse(what, &h->options) ? MANNER_OPTIONS
+			    : words_of(what) >= WORDS_MIN     ? MANNER_DO
+							      : MANNER_NONE;
 		h->strength = 2;
 	} else if (starts_with_any(h->rest, uses, ARRAY_LEN(uses), &what)) {
 		hear_use(a, h, lower, what);

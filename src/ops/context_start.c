@@ -30,7 +30,9 @@
 
 static const char *fact_text(struct context_build *b, const struct memory *m, size_t width)
 {
-	const char *text = m->body && *m->body ? m->body : m->title;
+	/* Of what was seen in sessions the title is the sentence; the body quotes it. */
+	bool is_merged = m->kind == KIND_FACT && (m->origin == ORIGIN_RULES || m->origin == ORIGIN_MODEL);
+	const char *text = m->body && *m->body && !(is_merged && m->title) ? m->body : m->title;
 	return frame_line(b->call->arena, text, width);
 }
 
@@ -45,6 +47,9 @@ static int kept_section(struct context_build *b, struct err *err)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const char *text = fact_text(b, &list[i], KEPT_WIDTH);
+		/* What reads like an instruction must be a person's word; the rest comes as a fact below. */
+		if (list[i].kind == KIND_FACT && list[i].trust < TRUST_PROMPT)
+			continue;
 		if (!context_is_trusted(&list[i]) || (list[i].kind == KIND_FACT && *context_suspect(b, &list[i])) ||
 			!titles_add(b->titles, b->call->analyser, text))
 			continue;

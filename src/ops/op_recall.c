@@ -20,6 +20,7 @@
 #define RECALL_BUDGET 2000      /* tokens */
 #define RECALL_BUDGET_MAX 100000
 #define RECALL_CANDIDATES 40
+#define RECALL_FACTS 3 /* offered first */
 #define RECALL_MESSAGES 20
 #define RECALL_FILE_MEMORIES 20
 #define RECALL_FULL_SHARE .5    /* of what is left, for one memory */
@@ -224,7 +225,11 @@ static int recall_run(struct recall *r, int64_t project, struct err *err)
 	struct find f = { .text = r->text, .filter = { .project = (uint32_t)project, .classes = 1u << DOC_MEMORY },
 		.limit = RECALL_CANDIDATES };
 	bool asks = r->text && *r->text;
-	if (asks && offer_search(r, &f, err))
+	/* What is known for good comes before what happened once. */
+	struct find facts = f;
+	facts.filter.memory_kinds = 1u << KIND_FACT;
+	facts.limit = RECALL_FACTS;
+	if (asks && (offer_search(r, &facts, err) || offer_search(r, &f, err)))
 		return -1;
 	if (r->nfiles && offer_files(r, project, err))
 		return -1;
