@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/find.h"
+#include "ops/meaning.h"
 #include "ops/question.h"
 #include "ops/rarity.h"
 #include "store/query_chunk.h"
@@ -155,6 +156,7 @@ static int wanted_read(struct op_call *call, struct wanted *ret, struct err *err
 struct candidate {
 	const struct memory *memory;
 	struct chunk_place place;
+	double cosine; /* of the vectors; 0: not known */
 	double similarity;
 	size_t rank; /* by the index */
 };
@@ -167,24 +169,38 @@ struct candidates {
 	size_t n, cap, max;
 };
 
+/* A cosine on the scale of the contract, where .7 means that it answers. */
+static double calibrated(double cosine)
+{
+	static const double answers = SERVICE_THRESHOLD;
+
+	if (cosine <= 0)
+		return 0;
+	if (cosine < MEANING_ANSWERS)
+		return answers * cosine / MEANING_ANSWERS;
+	return answers + (1 - answers) * (cosine - MEANING_ANSWERS) / (1 - MEANING_ANSWERS);
+}
+
 /*
- * How much of the question the chunk answers, from 0 to 1: by words and their rarity, since no
- * embedder says how near the meanings are.
+ * How well the chunk answers the question, from 0 to 1: by its meaning, where vectors tell, or by
+ * the share of the question's words that it has, rare ones counting more.
  */
 static double similarity_of(struct candidates *c, const struct candidate *of)
 {
 	const char *const texts[] = { of->place.section, of->memory->title, of->memory->body };
+	double words =
+		question_match(&c->question, c->call->analyser, texts, ARRAY_LEN(texts)).coverage;
 
-	return question_match(&c->question, c->call->analyser, texts, ARRAY_LEN(texts)).coverage;
+	return MIN(MAX(words, calibrated(of->cosine)), 1);
 }
 
 static int candidate_add(
-	struct candidates *c, const struct memory *m, const char *namespace, struct err *err)
+	struct candidates *c, const struct found *f, const char *namespace, struct err *err)
 {
-	struct candidate new = { .memory = m, .rank = c->n };
+	struct candidate new = { .memory = f->memory, .cosine = f->hit.similarity, .rank = c->n };
 	bool is_chunk;
 
-	if (query_chunk(c->call->store, c->call->arena, m->id, &new.place, &is_chunk, err))
+	if (query_chunk(c->call->store, c->call->arena, f->memory->id, &new.place, &is_chunk, err))
 		return -1;
 	if (!is_chunk || (namespace && strcmp(namespace, new.place.namespace)))
 		return 0;
@@ -208,8 +224,7 @@ static int candidates_find(struct candidates *c, const struct wanted *w, struct 
 		if (find_run(&c->l, &f, &r, err))
 			return -1;
 		for (size_t i = 0; i < r.n && c->n < c->max; i++)
-			if (r.found[i].memory &&
-				candidate_add(c, r.found[i].memory, w->namespace, err))
+			if (r.found[i].memory && candidate_add(c, &r.found[i], w->namespace, err))
 				return -1;
 	}
 	return 0;

@@ -4,6 +4,7 @@ import os
 import pathlib
 import re
 import socket
+import sqlite3
 import stat
 import subprocess
 import threading
@@ -650,3 +651,58 @@ def test_the_examples_of_the_page_about_it_work(door):
     done = subprocess.run(["bash", "-c", script], env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"status":"ok"' in done.stdout and "read-only on Fridays" in done.stdout
+
+
+SECTIONS = [
+    ("claude", "ci-cd.md", "Deploying a service", "Push to the main branch; the pipeline builds the image and calls the deploy webhook. Roll back with the previous tag."),
+    ("claude", "ci-cd.md", "Runners", "Two runners share the machine; restart them with systemctl when jobs stay pending."),
+    ("claude", "dns.md", None, "Split DNS: the internal zone is answered by the local resolver, everything else goes to the provider."),
+    ("stack-86000", "notes/ci-cd.md", "Deploying a service", "Here a service is deployed by hand: copy the unit file and reload the daemon."),
+    ("stack-86000", "backup.md", "Nightly backups", "The database is dumped every night at three and kept for thirty days."),
+]
+
+
+def index_sections(rem):
+    """Puts chunks into the store as the indexing of a folder leaves them."""
+    refs = [rem.json("remember", text)["ref"] for _, _, _, text in SECTIONS]
+    rem.run("stop")
+    files = sorted({(ns, path) for ns, path, _, _ in SECTIONS})
+    with sqlite3.connect(rem.home / "remanence.db") as db:
+        for i, (ns, path) in enumerate(files):
+            n = sum((ns, path) == s[:2] for s in SECTIONS)
+            db.execute("INSERT INTO source_file (id, namespace, path, checksum, chunks, synced_at) VALUES (?,?,?,'x',?,?)",
+                       (i + 1, ns, path, n, 1769545800000))
+        for n, (ref, (ns, path, section, _)) in enumerate(zip(refs, SECTIONS)):
+            db.execute("UPDATE memory SET kind = 5 WHERE id = ?", (int(ref),))
+            db.execute("INSERT INTO chunk (memory, source_file, section, position) VALUES (?,?,?,?)",
+                       (int(ref), files.index((ns, path)) + 1, section, n))
+    db.close()
+    rem.start()
+    rem.run("reindex")
+
+
+def test_sections_are_found_with_their_place_and_a_similarity(rem):
+    rem.start()
+    index_sections(rem)
+    rem.run("remember", "how do we deploy a service: this note is no section")
+    door = Door(rem)
+
+    def search(query, **more):
+        return door.ask("POST", "/search", {"query": query, **more}).json
+
+    found = search("deploying a service by the pipeline")
+    assert [set(f) for f in found] == [{"content", "namespace", "file_source", "section", "similarity"}] * len(found)
+    assert (found[0]["namespace"], found[0]["file_source"], found[0]["section"]) == SECTIONS[0][:3]
+    assert found[0]["content"] == SECTIONS[0][3]
+    everything = search("deploying a service database", threshold=0, limit=100)
+    assert [f["similarity"] for f in everything] == sorted((f["similarity"] for f in everything), reverse=True)
+    assert all(0 <= f["similarity"] <= 1 for f in everything) and len(everything) >= 3
+    assert {f["namespace"] for f in search("deploying a service", threshold=0, namespace="stack-86000")} == {"stack-86000"}
+    assert [f["file_source"] for f in search("deploying a service", namespace="stack-86000")] == ["notes/ci-cd.md"]
+    assert len(search("deploying a service", threshold=0, limit=1)) == 1
+    assert search("a zebra crossing in Paris") == []
+    assert search("split-dns resolver")[0]["section"] == "Introduction", "what stands before the first heading"
+    assert all(f["similarity"] >= 0.9 for f in search("deploying a service", threshold=0.9))
+    refused = door.ask("POST", "/search", {"query": "x", "namespace": "stack"})
+    assert refused.status == 404 and refused.json["detail"].endswith("claude, stack-86000")
+    assert door.ask("GET", "/stats").json == {"total_chunks": 5, "total_files": 4, "last_sync": "2026-01-27T20:30:00Z"}
