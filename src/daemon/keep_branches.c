@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "store/query.h"
 
-#define COMMIT_SLACK_MS 60000
+#define SECOND_MS 1000 /* commit times are whole seconds */
 #define DAY_MS 86400000ll
 #define GONE_DAYS 30
 #define HEAD_COMMITS 5000
@@ -118,6 +118,17 @@ static bool has_ref(const struct project_identity *here, const char *ref)
 	return strstr(buf_cstr(&packed), arena_printf(&a, " %s\n", ref)) != NULL;
 }
 
+/* The branch that work ends on; NULL when it cannot be told. */
+static const char *default_ref(struct arrival *v)
+{
+	static const char *const refs[] = { "refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk" };
+
+	for (size_t i = 0; i < ARRAY_LEN(refs); i++)
+		if (has_ref(&v->project->here, refs[i]))
+			return refs[i];
+	return NULL;
+}
+
 static void branch_read(struct arrival *v, struct known_branch *b)
 {
 	struct arena *a = v->k->arena;
@@ -131,7 +142,7 @@ static void branch_read(struct arrival *v, struct known_branch *b)
 	if (!b->ref)
 		return;
 	q.rev = b->ref;
-	q.without = v->project->here.is_default_branch ? v->project->here.commit : NULL;
+	q.without = default_ref(v);
 	v->k->calls += 2;
 	/* What others did and was merged into the branch is not its own; once it is merged itself, all is. */
 	if (git_log(a, &q, &b->log, &ignored) || (!b->log.n && q.without)) {
@@ -177,7 +188,7 @@ static const char *landing_find(const struct bound *m)
 
 	for (size_t i = 0; i < log->nchanges; i++) {
 		const struct git_commit *c = &log->commits[log->changes[i].commit];
-		if (c->at >= m->row.at - COMMIT_SLACK_MS && touches(m, log->changes[i].path))
+		if (c->at >= m->row.from - SECOND_MS && touches(m, log->changes[i].path))
 			found = c->hash;
 	}
 	return found;
@@ -228,7 +239,7 @@ static bool was_committed_soon(const struct arrival *v, const struct bound *m)
 {
 	for (size_t i = 0; i < v->log.nchanges; i++) {
 		int64_t at = v->log.commits[v->log.changes[i].commit].at;
-		if (at >= m->row.at - COMMIT_SLACK_MS && at <= m->row.at + GONE_DAYS * DAY_MS && touches(m, v->log.changes[i].path))
+		if (at >= m->row.from - SECOND_MS && at <= m->row.at + GONE_DAYS * DAY_MS && touches(m, v->log.changes[i].path))
 			return true;
 	}
 	return false;
@@ -262,6 +273,23 @@ static int order(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
+static bool share_change(const struct bound *x, const struct bound *y)
+{
+	for (size_t i = 0; i < x->nfiles; i++)
+		if (x->files[i].role == ROLE_MODIFIED && touches(y, x->files[i].path))
+			return true;
+	return false;
+}
+
+/* A step on the way to what has arrived: later work of the same branch on the same file. The list is newest first. */
+static bool is_step(const struct arrival *v, const bool *arrived, size_t i)
+{
+	for (size_t j = 0; j < i; j++)
+		if (arrived[j] && !strcmp(v->list[i].row.branch, v->list[j].row.branch) && share_change(&v->list[i], &v->list[j]))
+			return true;
+	return false;
+}
+
 static void head_judge(struct arrival *v, const struct checkout *c)
 {
 	struct git_log_query q = { .root = c->root, .rev = v->head, .since = v->since, .max = HEAD_COMMITS };
@@ -274,9 +302,12 @@ static void head_judge(struct arrival *v, const struct checkout *c)
 		return;
 	v->tree = tree_ask(v, v->head);
 	change.visible = ARENA_ARRAY(v->k->arena, int64_t, v->n + 1);
-	for (size_t i = 0; i < v->n; i++)
-		if (has_arrived(v, &v->list[i]))
+	bool *arrived = ARENA_ARRAY(v->k->arena, bool, v->n + 1);
+	for (size_t i = 0; i < v->n; i++) {
+		arrived[i] = has_arrived(v, &v->list[i]) || is_step(v, arrived, i);
+		if (arrived[i])
 			change.visible[change.nvisible++] = v->list[i].row.memory;
+	}
 	qsort(change.visible, change.nvisible, sizeof(*change.visible), order);
 	keep_add(v->k, change);
 }

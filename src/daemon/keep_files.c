@@ -14,10 +14,9 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
-#include "store/query.h"
 
 #define SLACK_MS 2000        /* a turn's last edit may be written a little later than it is told */
-#define COMMIT_SLACK_MS 60000
+#define SECOND_MS 1000       /* commit times are whole seconds */
 #define LOG_MAX 200          /* commits of one file */
 #define RENAMES_MAX 3        /* followed one after another */
 #define MS_US 1000
@@ -46,15 +45,20 @@ static void base_take(struct keep *k, const struct keep_project *p, const struct
 			    .size = st.st_size });
 }
 
-/* The work tree that a session stood in, when it is one of the project's. */
-static struct keep_project session_place(struct keep *k, struct keep_project *p, const struct session *s)
+/*
+ * The work tree that a session stood in, when it is one of the project's; else the project's own, where that is on the same
+ * branch as the memory.
+ */
+static struct keep_project session_place(struct keep *k, struct keep_project *p, const struct memory *m, const char *cwd)
 {
 	struct keep_project place = *p;
 
-	if (!s->cwd || !file_is_dir(s->cwd))
+	if (m->branch && p->here.branch && strcmp(m->branch, p->here.branch))
+		place.root = NULL;
+	if (!cwd || !file_is_dir(cwd))
 		return place;
 	struct project_identity here = { 0 };
-	project_identify(k->arena, s->cwd, &here);
+	project_identify(k->arena, cwd, &here);
 	const char *root = here.worktree ? here.worktree : here.root;
 	if (!here.common_dir || !root)
 		return place;
@@ -73,7 +77,7 @@ static bool is_on_default_branch(const struct keep_project *p, const char *branc
 static int memory_take(struct keep *k, const struct stale_due *due, struct err *err)
 {
 	struct memory m;
-	struct session s = { 0 };
+	const char *cwd = NULL;
 	struct err why = { 0 };
 
 	keep_add(k, (struct keep_change){ .kind = KEEP_DONE, .due = *due });
@@ -83,10 +87,10 @@ static int memory_take(struct keep *k, const struct stale_due *due, struct err *
 		*err = why;
 		return -1;
 	}
-	if (m.session && query_session_head(k->store, k->arena, m.session, &s, err))
+	if (m.session && store_session_cwd(k->store, k->arena, m.session, &cwd, err))
 		return -1;
 	struct keep_project *p = keep_project(k, m.project);
-	struct keep_project place = session_place(k, p, &s);
+	struct keep_project place = session_place(k, p, &m, cwd);
 	for (size_t i = 0; i < m.nfiles && memory_rests_on_files(&m); i++) {
 		if (m.files[i].size < 0)
 			base_take(k, &place, &m, &m.files[i]);
@@ -98,7 +102,7 @@ static int memory_take(struct keep *k, const struct stale_due *due, struct err *
 	}
 	p->has_new_branch = true;
 	keep_add(k, (struct keep_change){ .kind = KEEP_BRANCH,
-			    .branch = { m.id, m.project, m.at, m.branch, m.commit, NULL } });
+			    .branch = { .memory = m.id, .project = m.project, .branch = m.branch, .landed = m.commit } });
 	return 0;
 }
 
@@ -179,7 +183,7 @@ static const char *gone_reason(struct look *l)
 	if (!l->is_rename_read)
 		rename_read(l);
 	if (l->renamed)
-		return arena_printf(l->k->arena, "%s renamed to %s", name, l->renamed);
+		return arena_printf(l->k->arena, "%s" STALE_RENAMED "%s", name, l->renamed);
 	return arena_printf(l->k->arena, "%s is gone", name);
 }
 
@@ -197,7 +201,7 @@ static const char *base_from_log(struct look *l, const struct file_base *b)
 	for (size_t i = 0; i < l->log.nchanges; i++) {
 		const struct git_change *c = &l->log.changes[i];
 		int64_t at = l->log.commits[c->commit].at;
-		if (b->role == ROLE_MODIFIED && at >= b->at - COMMIT_SLACK_MS)
+		if (b->role == ROLE_MODIFIED && at >= b->from - SECOND_MS)
 			found = c->blob;
 		else if (b->role != ROLE_MODIFIED && at <= b->at && !found)
 			found = c->blob;

@@ -66,6 +66,26 @@ static int write_changes(struct keeper *k, struct round *r, struct err *err)
 	return rc;
 }
 
+/* Work trees that somebody stands in; those that were noted lately need no writing. */
+static int checkouts_note(struct round *r, struct err *err)
+{
+	struct keep *k = &r->keep;
+	struct checkout *known;
+	size_t n;
+
+	if (store_checkouts(k->store, k->arena, 0, KEEPER_CHECKOUTS, &known, &n, err))
+		return -1;
+	for (size_t i = 0; i < r->nhints; i++) {
+		bool is_noted = !r->hints[i].is_checkout;
+		for (size_t j = 0; j < n && !is_noted; j++)
+			is_noted = !strcmp(known[j].root, r->hints[i].path) && known[j].asked_at > k->now - KEEPER_NOTE_AGE_MS;
+		if (!is_noted)
+			keep_add(k, (struct keep_change){ .kind = KEEP_CHECKOUT,
+					    .checkout = { r->hints[i].project, r->hints[i].path, NULL, k->now } });
+	}
+	return 0;
+}
+
 static int memories_read(struct round *r, struct err *err)
 {
 	struct stale_due *due;
@@ -74,10 +94,8 @@ static int memories_read(struct round *r, struct err *err)
 		return -1;
 	if (r->ndue == KEEPER_MEMORIES)
 		r->keep.is_unfinished = true;
-	for (size_t i = 0; i < r->nhints; i++)
-		if (r->hints[i].is_checkout)
-			keep_add(&r->keep, (struct keep_change){ .kind = KEEP_CHECKOUT,
-						   .checkout = { r->hints[i].project, r->hints[i].path, NULL, r->keep.now } });
+	if (checkouts_note(r, err))
+		return -1;
 	return keep_memories(&r->keep, due, r->ndue, err);
 }
 

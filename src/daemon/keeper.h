@@ -22,6 +22,7 @@
 #define KEEPER_BRANCH_MEMORIES 2000     /* of one project; older ones stay as they were judged last */
 #define KEEPER_CHECKOUTS 32             /* work trees of one project, those looked from last */
 #define KEEPER_HINTS 256                /* files and work trees that somebody pointed at; further ones wait for the sweep */
+#define KEEPER_NOTE_AGE_MS 3600000      /* a work tree is noted again after this time */
 #define KEEPER_SWEEP_AGE_MS 600000      /* files that were looked at since are left out of a sweep */
 
 struct keeper;

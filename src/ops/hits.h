@@ -45,6 +45,7 @@ struct lookup {
 	size_t nroots, roots_cap;
 	struct lookup_file *files;
 	size_t nfiles, files_cap;
+	bool has_told; /* the keeper was told that somebody looks */
 };
 
 /* Agent, ids, project, branch, title and times; not the rest. NULL when there is none. */

@@ -52,24 +52,47 @@ static bool file_has_changed(struct lookup *l, const struct file_state *f)
 	return seen.has_changed;
 }
 
-const char *suspect_reason(struct lookup *l, const struct memory *m)
+/* The head may have moved since commits were counted. */
+static void tell_keeper(struct lookup *l, int64_t project)
 {
-	struct arena *a = l->call->arena;
-	const char *reason = NULL;
+	const struct services *s = l->call->services;
+	const char *root = project_root(l, project);
+
+	if (!l->has_told && root && s && s->stand)
+		s->stand(s->daemon, project, root);
+	l->has_told = true;
+}
+
+/* The first of a memory's files that looks different, or NULL; all of them are pointed out to the keeper. */
+static const char *changed_file(struct lookup *l, const struct memory *m)
+{
+	const char *changed = NULL;
 	struct file_state *states;
 	struct err ignored;
 	size_t n;
 
-	if (!m->id || !memory_rests_on_files(m))
-		return NULL;
-	if (store_suspect(l->call->store, a, m->id, &reason, &ignored) || reason)
-		return reason;
-	/* Work of another branch is the keeper's alone to judge: its files may lie elsewhere. */
-	if ((memory_is_bound_to_branch(m) && !branch_is_default(m->branch)) ||
-		store_memory_states(l->call->store, a, m->id, SUSPECT_FILES_MAX, &states, &n, &ignored))
+	if (store_memory_states(l->call->store, l->call->arena, m->id, SUSPECT_FILES_MAX, &states, &n, &ignored))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
-		if (file_has_changed(l, &states[i]))
-			return arena_printf(a, "%s changed since, not compared yet", path_base(states[i].path));
-	return NULL;
+		if (file_has_changed(l, &states[i]) && !changed)
+			changed = states[i].path;
+	return changed;
+}
+
+const char *suspect_reason(struct lookup *l, const struct memory *m)
+{
+	const char *reason = NULL, *changed;
+	struct err ignored;
+
+	if (!m->id || !memory_rests_on_files(m) || store_suspect(l->call->store, l->call->arena, m->id, &reason, &ignored))
+		return NULL;
+	/* Work of another branch is the keeper's alone to judge: its files may lie elsewhere. */
+	if (memory_is_bound_to_branch(m) && !branch_is_default(m->branch))
+		return reason;
+	if (reason)
+		tell_keeper(l, m->project);
+	changed = changed_file(l, m);
+	if (reason || !changed)
+		return reason;
+	return arena_printf(l->call->arena, "%s changed since, not compared yet", path_base(changed));
 }

@@ -89,10 +89,10 @@ int store_file_state_due(struct store *s, int64_t project, const char *path, str
 		DB_ARGS(db_i(project), db_t(path)), err);
 }
 
-int store_project_root(struct store *s, struct arena *a, int64_t project, const char **ret, struct err *err)
+static int text_get(struct store *s, struct arena *a, const char *sql, int64_t id, const char **ret, struct err *err)
 {
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT root FROM project WHERE id = ?1", DB_ARGS(db_i(project)), &r, err);
+	int rc = store_row(s, sql, DB_ARGS(db_i(id)), &r, err);
 
 	*ret = NULL;
 	if (rc <= 0)
@@ -100,6 +100,16 @@ int store_project_root(struct store *s, struct arena *a, int64_t project, const 
 	*ret = row_str(a, r, 0);
 	db_end(r);
 	return 0;
+}
+
+int store_session_cwd(struct store *s, struct arena *a, int64_t session, const char **ret, struct err *err)
+{
+	return text_get(s, a, "SELECT cwd FROM session WHERE id = ?1", session, ret, err);
+}
+
+int store_project_root(struct store *s, struct arena *a, int64_t project, const char **ret, struct err *err)
+{
+	return text_get(s, a, "SELECT root FROM project WHERE id = ?1", project, ret, err);
 }
 
 int store_file_state_put(struct store *s, const struct file_state *f, struct err *err)
@@ -146,10 +156,10 @@ int store_file_bases(struct store *s, struct arena *a, int64_t project, const ch
 	*ret = NULL;
 	*ret_n = 0;
 	if (db_query(s->db,
-		    "SELECT m.id, m.at, m.kind, m.type, mf.role, mf.hash, mf.size, bm.branch, su.reason FROM file f"
+		    "SELECT m.id, m.at, m.kind, m.type, mf.role, mf.hash, mf.size, bm.branch, su.reason, t.started_at FROM file f"
 		    " JOIN memory_file mf ON mf.file = f.id JOIN memory m ON m.id = mf.memory"
 		    " LEFT JOIN branch_memory bm ON bm.memory = m.id"
-		    " LEFT JOIN suspect su ON su.memory = m.id AND su.file = f.id"
+		    " LEFT JOIN suspect su ON su.memory = m.id AND su.file = f.id LEFT JOIN turn t ON t.id = m.turn"
 		    " WHERE f.path = ?1 AND m.project = ?2 AND m.status < 2"
 		    " ORDER BY m.at DESC, m.id DESC, mf.role DESC LIMIT ?3",
 		    DB_ARGS(db_t(path), db_i(project), db_i((int64_t)max)), &r, err))
@@ -157,6 +167,7 @@ int store_file_bases(struct store *s, struct arena *a, int64_t project, const ch
 	while ((rc = db_next(r, err)) > 0) {
 		struct file_base b = { .memory = db_int(r, 0),
 			.at = db_int(r, 1),
+			.from = db_is_null(r, 9) ? db_int(r, 1) : MIN(db_int(r, 9), db_int(r, 1)),
 			.kind = (enum memory_kind)db_int(r, 2),
 			.type = (enum memory_type)db_int(r, 3),
 			.role = (enum file_role)db_int(r, 4),
@@ -178,6 +189,44 @@ int store_file_base_set(struct store *s, int64_t memory, const char *path, const
 	return db_run(s->db,
 		"UPDATE memory_file SET hash = ?3, size = ?4 WHERE memory = ?1 AND file = (SELECT id FROM file WHERE path = ?2)",
 		DB_ARGS(db_i(memory), db_t(path), memory_hash_arg(&a, hash), size < 0 ? db_id(0) : db_i(size)), err);
+}
+
+static const char *renamed_like(struct arena *a, const char *path)
+{
+	AUTO(buf_done) struct buf b = { 0 };
+
+	buf_str(&b, "%" STALE_RENAMED);
+	for (const char *p = path; *p; p++) {
+		if (strchr("%_\\", *p))
+			buf_char(&b, '\\');
+		buf_char(&b, *p);
+	}
+	return arena_dup(a, buf_cstr(&b), b.len);
+}
+
+int store_older_names(struct store *s, struct arena *a, int64_t project, const char **names, size_t max, size_t *io_n, struct err *err)
+{
+	/* The reason is what the keeper said of the old name (keep_files.c). */
+	static const char sql[] = "SELECT DISTINCT f.path FROM suspect su JOIN file f ON f.id = su.file JOIN memory m ON m.id = su.memory"
+				  " WHERE su.reason LIKE ?1 ESCAPE '\\' AND (?2 = 0 OR m.project = ?2)";
+
+	for (size_t i = 0; i < *io_n && *io_n < max; i++) {
+		AUTO(db_end_ptr) struct db_rows *r = NULL;
+		int rc;
+		if (db_query(s->db, sql, DB_ARGS(db_t(renamed_like(a, names[i])), db_i(project)), &r, err))
+			return -1;
+		while ((rc = db_next(r, err)) > 0) {
+			const char *name = row_str(a, r, 0);
+			bool is_there = *io_n == max;
+			for (size_t k = 0; k < *io_n && !is_there; k++)
+				is_there = !strcmp(names[k], name);
+			if (!is_there)
+				names[(*io_n)++] = name;
+		}
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
 }
 
 /* --- Suspects. --- */

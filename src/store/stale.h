@@ -9,6 +9,7 @@
  */
 
 #define STALE_REASON_MAX 200 /* bytes */
+#define STALE_RENAMED " renamed to " /* in the reason, between the old name and the new path */
 
 /* Bound to the branch that it was born on, unless that is a default one. */
 bool memory_is_bound_to_branch(const struct memory *m);
@@ -41,6 +42,7 @@ int store_file_states_old(struct store *s, struct arena *a, int64_t before, size
 /* What memories knew of a file when they were made, newest first. */
 struct file_base {
 	int64_t memory, at;
+	int64_t from;       /* when its turn began */
 	enum memory_kind kind;
 	enum memory_type type;
 	enum file_role role;
@@ -63,12 +65,15 @@ int store_suspects(struct store *s, struct arena *a, int64_t project, size_t max
 int store_memory_states(struct store *s, struct arena *a, int64_t memory, size_t max, struct file_state **ret, size_t *ret_n,
 	struct err *err);
 
-/* Where a project lies; NULL when unknown. */
+/* Adds to names[0] what the file was called before, as far as the keeper followed its renamings; at most max names in all. */
+int store_older_names(struct store *s, struct arena *a, int64_t project, const char **names, size_t max, size_t *io_n, struct err *err);
+/* Where a session stood, and where a project lies; NULL when unknown. */
+int store_session_cwd(struct store *s, struct arena *a, int64_t session, const char **ret, struct err *err);
 int store_project_root(struct store *s, struct arena *a, int64_t project, const char **ret, struct err *err);
 
 /* Memories that are bound to a branch. */
 struct branch_memory {
-	int64_t memory, project, at;
+	int64_t memory, project, at, from; /* from: when its turn began */
 	const char *branch;
 	const char *landed; /* first later commit on its branch that touches its files, or NULL */
 	const char *tip;    /* of its branch when it was last asked; NULL: never */

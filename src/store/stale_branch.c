@@ -14,13 +14,19 @@ int store_branch_memories(struct store *s, struct arena *a, int64_t project, siz
 	*ret = NULL;
 	*ret_n = 0;
 	if (db_query(s->db,
-		    "SELECT bm.memory, bm.project, m.at, bm.branch, bm.landed, bm.tip FROM branch_memory bm JOIN memory m ON m.id = bm.memory"
+		    "SELECT bm.memory, bm.project, m.at, bm.branch, bm.landed, bm.tip, t.started_at FROM branch_memory bm"
+		    " JOIN memory m ON m.id = bm.memory LEFT JOIN turn t ON t.id = m.turn"
 		    " WHERE bm.project = ?1 ORDER BY m.at DESC LIMIT ?2",
 		    DB_ARGS(db_i(project), db_i((int64_t)max)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct branch_memory b = { db_int(r, 0), db_int(r, 1), db_int(r, 2), row_str(a, r, 3), row_str(a, r, 4),
-			row_str(a, r, 5) };
+		struct branch_memory b = { .memory = db_int(r, 0),
+			.project = db_int(r, 1),
+			.at = db_int(r, 2),
+			.from = db_is_null(r, 6) ? db_int(r, 2) : MIN(db_int(r, 6), db_int(r, 2)),
+			.branch = row_str(a, r, 3),
+			.landed = row_str(a, r, 4),
+			.tip = row_str(a, r, 5) };
 		ARENA_PUSH(a, *ret, *ret_n, cap, b);
 	}
 	return rc;
@@ -58,13 +64,17 @@ int store_checkouts(struct store *s, struct arena *a, int64_t project, size_t ma
 	return rc;
 }
 
-/* The files of what has come or gone here are looked at anew: only what has arrived is compared with them. */
+/*
+ * Looked at anew when a head has moved: files of work of branches, since only what has arrived is compared with them, and those
+ * that the latest suspects are suspect by, since commits are counted.
+ */
 static int files_due(struct store *s, int64_t project, int64_t checkout, struct err *err)
 {
 	static const char sql[] =
 		"UPDATE file_state SET seen_at = 0 WHERE project = ?1 AND file IN (SELECT mf.file FROM memory_file mf"
 		" WHERE mf.memory IN (SELECT memory FROM visible WHERE checkout = ?2) OR mf.memory IN (SELECT memory FROM"
-		" branch_memory WHERE project = ?1) UNION SELECT file FROM suspect WHERE reason LIKE '%not committed')";
+		" branch_memory WHERE project = ?1) UNION SELECT file FROM (SELECT su.file FROM suspect su JOIN memory m ON m.id = su.memory"
+		" WHERE m.project = ?1 ORDER BY m.at DESC LIMIT 200))";
 
 	return db_run(s->db, sql, DB_ARGS(db_i(project), db_i(checkout)), err);
 }

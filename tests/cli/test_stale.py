@@ -1,0 +1,257 @@
+"""Whether memories still hold: a scripted repository goes through edits, renames, branches, squash merges, rebases and worktrees
+while memories are looked at from each place."""
+import pathlib
+import shutil
+import tempfile
+import time
+
+import pytest
+
+from lib import ClaudeSession, wait_for
+
+
+class Work:
+    """One repository, and sessions that really edit its files."""
+
+    def __init__(self, rem):
+        self.rem = rem
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))  # files below /tmp are no work on a project
+        self.repo = rem.make_repo(self.folder / "repo", files={"README.md": "# Demo\n", "src/parser.c": "int parse(void) { return 1; }\n",
+                                         "src/lexer.c": "int lex(void) { return 1; }\n"})
+        rem.env.update(GIT_COMMITTER_DATE="2026-01-01T00:00:00Z")
+        self.git("commit", "-q", "--amend", "--no-edit", "--date", "2026-01-01T00:00:00Z")
+        del rem.env["GIT_COMMITTER_DATE"]
+        rem.start()
+
+    def git(self, *args, cwd=None):
+        return self.rem.git(cwd or self.repo, *args)
+
+    def commit(self, message, cwd=None):
+        self.git("add", "-A", cwd=cwd)
+        self.git("commit", "-q", "-m", message, cwd=cwd)
+
+    def write(self, name, text, cwd=None):
+        path = (cwd or self.repo) / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def session(self, request, name, text, said, branch="main", cwd=None):
+        """A session that edits one file and says something; gives its observation."""
+        s = ClaudeSession(self.rem, cwd or self.repo)
+        line = s.line
+        s.line = lambda kind, message, **more: line(kind, message, **{"gitBranch": branch, **more})
+        s.clock = int(time.time() * 1000) - 5000
+        path = (cwd or self.repo) / name
+        before = path.read_text() if path.exists() else ""
+        s.prompt(request)
+        self.write(name, text, cwd)
+        s.tool("Edit", {"file_path": str(path), "old_string": before, "new_string": text},
+               {"filePath": str(path), "oldString": before, "newString": text, "structuredPatch": []})
+        s.clock = int(time.time() * 1000) - 1000
+        s.reply(said)
+        s.write()
+        self.rem.json("import")
+
+        def observation():
+            hits = self.rem.json("search", said.split(".")[0], "--scope", "memories", cwd=self.repo)["hits"]
+            return [h for h in hits if h["agent_session"] == s.id and h["kind"] == "observation"]
+        return wait_for(observation, "the observation of '%s'" % request)[0]
+
+    def record(self, hit):
+        return self.rem.json("get", hit["ref"])["records"][0]
+
+    def reason(self, hit):
+        return self.record(hit)["suspect_reason"]
+
+    def until(self, hit, wanted):
+        wait_for(lambda: self.reason(hit) == wanted, "'%s', it is '%s'" % (wanted, self.reason(hit)), limit=20)
+
+    def known(self, hit):
+        """Waits until the keeper has taken down what the memory's files were."""
+        return wait_for(lambda: all(f["hash"] for f in self.record(hit)["files"]), "the files' hashes", limit=20)
+
+    def visible(self, hit, cwd=None):
+        found = self.rem.json("search", hit["title"], "--scope", "memories", cwd=cwd or self.repo)["hits"]
+        return [not h.get("other_branch", False) for h in found if h["ref"] == hit["ref"]] == [True]
+
+    def context(self, cwd=None):
+        return self.rem.json("context", cwd=cwd or self.repo)["text"]
+
+
+@pytest.fixture
+def work(rem):
+    work = Work(rem)
+    yield work
+    rem.close()
+    shutil.rmtree(work.folder)
+
+
+def test_a_memory_is_suspect_while_its_file_differs_from_what_it_was(work):
+    m = work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
+                     "The parser in src/parser.c returns two now. Callers expect that.")
+    work.known(m)
+    assert work.reason(m) is None
+    work.commit("parser returns two")
+    assert work.reason(m) is None, "the commit of the work itself is no change"
+    for n in (3, 4):
+        time.sleep(1.1)  # commit times are whole seconds
+        work.write("src/parser.c", "int parse(void) { return %d; }\n" % n)
+        assert work.reason(m), "seen by stat before anybody compared"
+        work.commit("parser returns %d" % n)
+    work.rem.json("get", m["ref"])
+    work.until(m, "parser.c changed in 2 commits since")
+    hit = [h for h in work.rem.json("search", m["title"], cwd=work.repo)["hits"] if h["ref"] == m["ref"]][0]
+    assert hit["suspect"] is True and hit["suspect_reason"] == "parser.c changed in 2 commits since"
+    assert "[suspect: parser.c changed in 2 commits since]" in work.context()
+    assert "suspect: parser.c changed in 2 commits since" in work.rem.json("recall", m["title"], cwd=work.repo)["text"]
+    work.write("src/parser.c", "int parse(void) { return 2; }\n")
+    work.until(m, None)
+    work.write("src/parser.c", "int parse(void) { return 5; }\n")
+    work.until(m, "parser.c changed in 2 commits since")
+
+
+def test_a_file_that_is_renamed_or_gone_is_named(work):
+    m = work.session("make lex return two", "src/lexer.c", "int lex(void) { return 2; }\n",
+                     "The lexer in src/lexer.c returns two now. It counts tokens.")
+    work.known(m)
+    work.commit("lexer returns two")
+    work.git("mv", "src/lexer.c", "src/scanner.c")
+    work.commit("lexer is called scanner")
+    work.until(m, "lexer.c renamed to src/scanner.c")
+    moved = work.rem.json("files", "src/scanner.c", cwd=work.repo)["memories"]
+    assert m["ref"] in [h["ref"] for h in moved], "what was known of the old name is known of the new one"
+    work.git("rm", "-q", "src/scanner.c")
+    work.commit("no scanner")
+    work.until(m, "lexer.c renamed to src/scanner.c")
+    n = work.session("add notes", "notes.txt", "remember\n", "The notes in notes.txt hold what to remember. They are short.")
+    work.known(n)
+    (work.repo / "notes.txt").unlink()
+    work.until(n, "notes.txt is gone")
+
+
+def test_work_of_a_branch_stays_there_until_it_is_merged(work):
+    work.git("switch", "-q", "-c", "feature")
+    m = work.session("make parse return nine", "src/parser.c", "int parse(void) { return 9; }\n",
+                     "The parser in src/parser.c returns nine on this branch. That is for the feature.", branch="feature")
+    work.known(m)
+    assert work.visible(m) and m["title"] in work.context()
+    work.git("stash", "-q")
+    work.git("switch", "-q", "main")
+    assert not work.visible(m) and m["title"] not in work.context()
+    work.git("switch", "-q", "feature")
+    work.git("stash", "pop", "-q")
+    work.commit("nine")
+    work.git("switch", "-q", "main")
+    work.context()
+    assert not work.visible(m)
+    work.git("merge", "-q", "--no-ff", "-m", "merge", "feature")
+    wait_for(lambda: work.visible(m) and m["title"] in work.context(), "the merged work to be seen", limit=20)
+    assert work.reason(m) is None
+    work.git("branch", "-q", "-D", "feature")
+    assert work.visible(m)
+    work.git("switch", "-q", "--detach", "HEAD~1")
+    wait_for(lambda: not work.visible(m), "a detached head before the merge not to see it", limit=20)
+    work.git("switch", "-q", "main")
+    wait_for(lambda: work.visible(m), "the default branch to see it again", limit=20)
+
+
+def test_a_squash_merge_is_recognised_by_the_contents(work):
+    work.git("switch", "-q", "-c", "squashed")
+    first = work.session("make parse return six", "src/parser.c", "int parse(void) { return 6; }\n",
+                         "The parser in src/parser.c returns six first. A step on the way.", branch="squashed")
+    work.known(first)
+    work.commit("six")
+    work.context()
+    time.sleep(1.1)
+    second = work.session("make parse return seven", "src/parser.c", "int parse(void) { return 7; }\n",
+                          "The parser in src/parser.c returns seven in the end. Done with it.", branch="squashed")
+    work.known(second)
+    work.commit("seven")
+    wait_for(lambda: work.visible(first) and work.visible(second), "both to be seen on their branch")
+    work.git("switch", "-q", "main")
+    work.write("README.md", "# Meanwhile\n")
+    work.commit("meanwhile on main")
+    work.context()
+    assert not work.visible(first) and not work.visible(second)
+    work.git("merge", "-q", "--squash", "squashed")
+    work.git("commit", "-q", "-m", "all of it at once")
+    work.git("branch", "-q", "-D", "squashed")
+    wait_for(lambda: work.visible(second), "the squashed work to be seen", limit=20)
+    wait_for(lambda: work.visible(first), "the step before it too", limit=20)
+
+
+def test_a_rebased_branch_arrives_too(work):
+    work.git("switch", "-q", "-c", "moved")
+    m = work.session("make lex return five", "src/lexer.c", "int lex(void) { return 5; }\n",
+                     "The lexer in src/lexer.c returns five on a branch that moves. It will be rebased.", branch="moved")
+    work.known(m)
+    work.commit("five")
+    work.git("switch", "-q", "main")
+    work.write("README.md", "# Meanwhile\n")
+    work.commit("meanwhile")
+    work.context()
+    assert not work.visible(m)
+    work.git("switch", "-q", "moved")
+    work.git("rebase", "-q", "main")
+    work.git("switch", "-q", "main")
+    work.git("merge", "-q", "--ff-only", "moved")
+    work.git("branch", "-q", "-d", "moved")
+    wait_for(lambda: work.visible(m), "the rebased work to be seen", limit=20)
+
+
+def test_a_branch_that_was_given_up_never_arrives(work):
+    work.git("switch", "-q", "-c", "given-up")
+    m = work.session("make lex return eight", "src/lexer.c", "int lex(void) { return 8; }\n",
+                     "The lexer in src/lexer.c returns eight, as a trial. Perhaps not a good one.", branch="given-up")
+    work.known(m)
+    work.commit("eight")
+    work.context()
+    work.git("switch", "-q", "main")
+    work.git("branch", "-q", "-D", "given-up")
+    work.write("src/lexer.c", "int lex(void) { return 3; }\n")
+    work.commit("another way")
+    work.context()
+    other = work.session("make parse return three", "src/parser.c", "int parse(void) { return 3; }\n",
+                         "The parser in src/parser.c returns three as the lexer does. Both agree.")
+    work.known(other)
+    assert work.visible(other) and not work.visible(m) and m["title"] not in work.context()
+
+
+def test_a_worktree_looks_from_its_own_head(work):
+    tree = work.folder / "tree"
+    work.git("worktree", "add", "-q", "-b", "side", str(tree))
+    m = work.session("make parse return four", "src/parser.c", "int parse(void) { return 4; }\n",
+                     "The parser in src/parser.c returns four in the other tree. A side track.", branch="side", cwd=tree)
+    work.known(m)
+    assert work.visible(m, cwd=tree) and m["title"] in work.context(cwd=tree)
+    assert not work.visible(m) and m["title"] not in work.context()
+    assert work.reason(m) is None, "the main tree's file is not held against work of another branch"
+    work.commit("four", cwd=tree)
+    work.git("merge", "-q", "side")
+    wait_for(lambda: work.visible(m), "the main tree to see it", limit=20)
+    assert work.reason(m) is None
+
+
+def test_without_git_files_are_compared_all_the_same(work):
+    shutil.rmtree(work.repo / ".git")
+    m = work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
+                     "The parser in src/parser.c returns two without git. Callers expect that.", branch="")
+    work.known(m)
+    work.write("src/parser.c", "int parse(void) { return 3; }\n")
+    work.until(m, "parser.c changed since")
+    assert work.visible(m)
+
+
+def test_an_idle_keeper_costs_nothing(work):
+    work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
+                 "The parser in src/parser.c returns two now. Callers expect that.")
+    pid = work.rem.pid()
+
+    def ticks():
+        fields = open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()
+        return int(fields[11]) + int(fields[12])
+    time.sleep(1.5)
+    before = ticks()
+    time.sleep(2)
+    assert ticks() - before <= 1
