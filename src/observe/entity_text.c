@@ -7,6 +7,8 @@
 #include "base/mem.h"
 #include "observe/entity_find.h"
 
+#define ERROR_LINE_MAX 2000 /* longer lines are data */
+
 /* ---- addresses ---- */
 
 static const struct {
@@ -201,58 +203,77 @@ static bool is_system_error(struct str w)
 	return word_is_listed(SYSTEM_ERRORS, name);
 }
 
-static struct str take_word(struct str *rest)
+static bool is_code_byte(char c)
 {
-	size_t from = 0, n;
-
-	while (from < rest->n && !isalnum((unsigned char)rest->p[from]) && rest->p[from] != '_')
-		from++;
-	for (n = from; n < rest->n && (isalnum((unsigned char)rest->p[n]) || rest->p[n] == '_');)
-		n++;
-	struct str w = { rest->p + from, n - from };
-	*rest = (struct str){ rest->p + n, rest->n - n };
-	return w;
+	return isalnum((unsigned char)c) || c == '_';
 }
 
-/*
- * Of a line of output: its class when the line begins with one ("ValueError: …", "E   KeyError", "Caused by: x.y.Z: …"), and
- * codes anywhere.
- */
-static void error_line(struct finder *f, struct str line, bool has_failed)
+/* Codes anywhere in a line: words that begin as one does. */
+static void error_codes(struct finder *f, struct str line, bool has_failed)
+{
+	for (size_t i = 0, n; i < line.n; i++) {
+		char c = line.p[i];
+		if ((c != 'E' && c != 'T' && c != 'S' && c != 'C') ||
+			(i && is_code_byte(line.p[i - 1])))
+			continue;
+		for (n = 1; i + n < line.n && is_code_byte(line.p[i + n]);)
+			n++;
+		struct str w = { line.p + i, n };
+		if (is_error_code(w) ? has_failed || str_ifind(line, "error")
+				     : has_failed && is_system_error(w))
+			entity_add(f, ENTITY_CONCEPT, w);
+		i += n - 1;
+	}
+}
+
+/* What stands before the class of an error. */
+static struct str skip_leads(struct str line)
 {
 	static const char *const leads[] = { "E ", "Uncaught ", "Caused by: ", "Unhandled ",
 		"thrown: ", "Exception in thread \"main\" ", "error: Uncaught ", "[" };
-	struct str rest = line, w;
 
-	if (has_failed || str_ifind(line, "error"))
-		while ((w = take_word(&rest)).n)
-			if (is_error_code(w) || (has_failed && is_system_error(w)))
-				entity_add(f, ENTITY_CONCEPT, w);
 	line = str_trim(line);
-	for (size_t i = 0; i < ARRAY_LEN(leads); i++)
-		if (line.n > strlen(leads[i]) && memcmp(line.p, leads[i], strlen(leads[i])) == 0)
-			line = str_trim((struct str){
-				line.p + strlen(leads[i]), line.n - strlen(leads[i]) });
+	if (!line.n || !strchr("EUCte[", line.p[0]))
+		return line;
+	for (size_t i = 0; i < ARRAY_LEN(leads); i++) {
+		size_t n = strlen(leads[i]);
+		if (line.n > n && memcmp(line.p, leads[i], n) == 0)
+			line = str_trim((struct str){ line.p + n, line.n - n });
+	}
+	return line;
+}
+
+/* The class that a line begins with: "ValueError: …", "E   KeyError", "Caused by: x.y.Z: …". */
+static void error_class(struct finder *f, struct str line)
+{
 	size_t n = 0, last = 0;
-	for (; n < line.n && (isalnum((unsigned char)line.p[n]) || strchr("._", line.p[n])); n++)
+
+	line = skip_leads(line);
+	for (; n < line.n && (is_code_byte(line.p[n]) || line.p[n] == '.'); n++)
 		if (line.p[n] == '.')
 			last = n + 1;
-	if (n == line.n || line.p[n] == ':' || line.p[n] == ' ' || line.p[n] == ']') {
-		struct str name = { line.p + last, n - last };
-		if (is_error_class(name) &&
-			(n == line.n || line.p[n] != ' ' || line.p[n + 1] == '['))
-			entity_add(f, ENTITY_CONCEPT, name);
-	}
+	struct str name = { line.p + last, n - last };
+	bool is_end = n == line.n || line.p[n] == ':' || line.p[n] == ']' ||
+		      (line.p[n] == ' ' && n + 1 < line.n && line.p[n + 1] == '[');
+	if (is_end && is_error_class(name))
+		entity_add(f, ENTITY_CONCEPT, name);
 }
 
 void entity_errors(struct finder *f, struct str output)
 {
+	static const char *const parts[] = { "rror", "xception", "Warning", "Interrupt" };
 	bool has_failed = f->e->status == STATUS_FAILED || f->e->exit_code > 0;
+	bool is_worth = has_failed;
 	struct str line;
 
-	while (str_line(&output, &line))
-		if (line.n < 2000)
-			error_line(f, line, has_failed);
+	for (size_t i = 0; i < ARRAY_LEN(parts) && !is_worth; i++)
+		is_worth = str_find(output, str_of(parts[i])) != NULL;
+	while (is_worth && str_line(&output, &line)) {
+		if (line.n > ERROR_LINE_MAX)
+			continue;
+		error_codes(f, line, has_failed);
+		error_class(f, line);
+	}
 }
 
 /* ---- prose ---- */
