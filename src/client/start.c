@@ -248,6 +248,9 @@ int start_and_wait(const struct paths *p, struct err *err)
 	/* File times come from a coarser clock than ours; the reason of an earlier start must not be taken for this one's. */
 	int64_t since = clock_now() - 20;
 
+	/* A disk that takes nothing takes no reason from the daemon either: it is said here. */
+	if (paths_create(p, err) < 0)
+		return -1;
 	unlink(p->start_error);
 	if (launch(p, err) < 0)
 		return -1;
