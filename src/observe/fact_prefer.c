@@ -76,7 +76,7 @@ static const char *const passing[] = { " this ", " these ", " those ", " that.",
 	" cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
 	" esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
 	" your change", " last commit", " the plan", " the test ", " the file ", " the code ",
-	" the issue ", " the bug ", " anything", " let me know", " the script ", " the error ", " the same " };
+	" the issue ", " the bug ", " anything else", " fix anything", " change anything", " let me know", " the script ", " the error ", " the same " };
 static const char *const projects[] = { "this project", "this repo", "this codebase",
 	"this repository", "ce projet", "ce dépôt", "cette base de code" };
 
