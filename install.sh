@@ -5,17 +5,18 @@ set -euo pipefail
 
 usage() {
 	cat <<'USAGE'
-usage: ./install.sh [--yes] [--prefix DIR] [--no-packages] [--no-agents] [--no-import]
+usage: ./install.sh [--yes] [--prefix DIR] [--no-packages] [--no-agents] [--no-import] [--no-model]
 
   --yes           install missing system packages without asking
   --prefix DIR    where the programs go (default ~/.local)
   --no-packages   do not look for system packages
   --no-agents     do not change any agent's configuration
+  --no-model      do not fetch the model file that finding by meaning needs
   --no-import     do not take in the sessions that are already on disk
 USAGE
 }
 
-yes='' prefix=${PREFIX:-${HOME:?HOME is not set}/.local} packages=1 agents=1 import=1
+yes='' prefix=${PREFIX:-${HOME:?HOME is not set}/.local} packages=1 agents=1 import=1 model=1
 while [ $# -gt 0 ]; do
 	case $1 in
 	--yes | -y) yes=1 ;;
@@ -24,6 +25,7 @@ while [ $# -gt 0 ]; do
 	--no-packages) packages='' ;;
 	--no-agents) agents='' ;;
 	--no-import) import='' ;;
+	--no-model) model='' ;;
 	-h | --help) usage; exit 0 ;;
 	*) echo "install.sh: unknown option $1" >&2; usage >&2; exit 2 ;;
 	esac
@@ -79,6 +81,17 @@ case :$PATH: in
 *:"$prefix/bin":*) ;;
 *) echo "Note: $prefix/bin is not on your PATH; add it to call 'remanence' by its name." ;;
 esac
+
+if [ -n "$model" ]; then
+	step "Getting the model file for finding by meaning (32 MB)"
+	if tools/model-get "$prefix/share/remanence"; then
+		:
+	elif [ $? = 3 ]; then
+		echo "Note: finding by meaning stays off until it is there; everything else works. Later: tools/model-get '$prefix/share/remanence'"
+	else
+		echo "Note: the model file could not be made; finding by meaning stays off, everything else works."
+	fi
+fi
 
 if [ -n "$agents" ]; then
 	step "Wiring the agents found"

@@ -24,6 +24,7 @@
  * queue. Whatever is forgotten raises `era`: vectors of texts that were read before are dropped.
  */
 
+#define MEAN_ZEROS 100 /* what the mean of a small store is shrunk by */
 #define NICEST 19
 #define RETRY_MS 5000 /* after a failure of the store or of the disk */
 #define LATER_MS 50   /* until the index has followed */
@@ -36,7 +37,9 @@ struct embedding {
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of what follows */
 	pthread_cond_t wake;
-	bool is_closing, is_poked, is_settled; /* settled: nothing is left to do */
+	bool is_closing, is_poked;
+	bool is_chosen;  /* it is known whether there is a model */
+	bool is_settled; /* nothing is left to do */
 	int64_t waiting;
 	char why[ERR_TEXT_MAX], hint[ERR_TEXT_MAX], file[1024], trouble[ERR_TEXT_MAX];
 	pthread_mutex_t putting; /* around looking at the era and putting */
@@ -123,12 +126,15 @@ static void model_choose(struct embedding *e)
 	struct embedder *made = model_open_best(e, &a, &file, &err);
 	if (!e->is_loaded || made)
 		load(e, made ? embedder_id(made) : NULL);
+	say_why(e, file, &err);
 	pthread_rwlock_wrlock(&e->model_lock);
 	struct embedder *old = e->embedder;
 	e->embedder = made;
 	pthread_rwlock_unlock(&e->model_lock);
 	embedder_close(old);
-	say_why(e, file, &err);
+	pthread_mutex_lock(&e->mutex);
+	e->is_chosen = true;
+	pthread_mutex_unlock(&e->mutex);
 	pthread_mutex_unlock(&e->choosing);
 }
 
@@ -428,7 +434,7 @@ static void round_do(struct embedding *e)
 		model_choose(e);
 	if (!has_model(e)) {
 		pthread_mutex_lock(&e->mutex);
-		e->is_settled = true;
+		e->is_settled = !e->is_poked;
 		e->waiting = 0;
 		sleep_ms(e, EMBEDDING_LOOK_MS);
 		pthread_mutex_unlock(&e->mutex);
@@ -514,7 +520,7 @@ bool embedding_ask(struct embedding *e, struct str text, struct vector_query *re
 	if (is_there)
 		embed_texts(e->embedder, &text, 1, at, &scale);
 	pthread_rwlock_unlock(&e->model_lock);
-	bool can = is_there && vectors_mean(e->vectors, mean);
+	bool can = is_there && vectors_mean(e->vectors, MEAN_ZEROS, mean);
 	if (can) {
 		atomic_store(&e->asked_us, clock_mono_us());
 		vector_query_init(ret, at, scale, mean);
@@ -612,7 +618,7 @@ void embedding_state(struct embedding *e, struct embedding_state *ret)
 	memcpy(ret->hint, e->hint, sizeof(ret->hint));
 	memcpy(ret->file, e->file, sizeof(ret->file));
 	memcpy(ret->trouble, e->trouble, sizeof(ret->trouble));
-	ret->waiting = ret->is_on ? MAX(e->waiting, (int64_t)!e->is_settled) : 0;
+	ret->waiting = ret->is_on || !e->is_chosen ? MAX(e->waiting, (int64_t)!e->is_settled) : 0;
 	pthread_mutex_unlock(&e->mutex);
 }
 

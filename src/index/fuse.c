@@ -10,7 +10,7 @@
 #include "index/vectors.h"
 #include "index/weights.h"
 
-#define ALONE_SCALE 10.0  /* the best score where no word is found: about that of a good hit by words */
+#define ALONE_SCALE 10.0  /* the best score where words have none at all */
 #define UNKNOWN_SHARE 0.5 /* of the words' share, for what has no vector */
 
 bool fuse_is_wanted(const struct search *q)
@@ -40,7 +40,7 @@ struct fuse {
 	const struct search *in;
 	struct candidate *list;
 	size_t n, nwords; /* the first nwords were found by words */
-	double top;       /* the best score by words */
+	double top;       /* the score by words that counts fully: the best, or one worth being the best */
 	float nearest;
 };
 
@@ -71,7 +71,8 @@ static bool doc_find(const struct fuse *f, doc_id id, struct hit *ret, double *r
 
 static void take_words(struct fuse *f, const struct search_result *r)
 {
-	f->top = r->n ? r->hits[0].score : 0;
+	double share = f->in->by_session ? index_weights.session_words_full : index_weights.words_full;
+	f->top = fmax(r->n ? r->hits[0].score : 0, share * r->full);
 	for (size_t i = 0; i < r->n; i++)
 		f->list[f->n++] = (struct candidate){ .hit = r->hits[i],
 			.key = key_of(f, r->hits[i].id, r->hits[i].columns.session),

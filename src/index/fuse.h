@@ -5,7 +5,8 @@
 
 /*
  * Words and meaning as one order. What either finds are candidates; a candidate's score is the
- * weighted sum of both, each as a share of the best of its kind, so that neither scale matters.
+ * weighted sum of both, each as a share of the best of its kind, so that neither scale matters. The
+ * best must be worth it: where it holds one word of six, or is hardly near, it counts for less.
  * Fusing ranks instead of scores was measured worse than words alone.
  */
 

@@ -121,6 +121,7 @@ struct search {
 struct search_result {
 	struct hit *hits; /* best first; ties by id, highest first */
 	bool has_meaning; /* meaning took part */
+	double full; /* about what a hit scores that holds every word once */
 	size_t n;
 	uint64_t total; /* lower bound unless total_is_exact */
 	bool total_is_exact;

@@ -209,6 +209,9 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 	ret->total = c->total;
 	ret->total_is_exact = !c->r->has_skipped;
 	ret->match = c->match;
+	for (size_t g = 0; g < c->r->ngroups; g++)
+		ret->full += c->in->by_session ? c->r->groups[g].session_idf + c->r->groups[g].idf :
+						 c->r->groups[g].idf;
 }
 
 /*

@@ -459,7 +459,7 @@ void vectors_stats(struct vectors *v, struct vectors_stats *ret)
 	pthread_rwlock_unlock(&v->lock);
 }
 
-bool vectors_mean(struct vectors *v, float mean[VECTOR_DIMS])
+uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS])
 {
 	double sum[VECTOR_DIMS] = { 0 };
 	uint64_t count = 0;
@@ -471,7 +471,8 @@ bool vectors_mean(struct vectors *v, float mean[VECTOR_DIMS])
 			sum[k] += p->sum[k];
 	}
 	pthread_rwlock_unlock(&v->lock);
+	double parts = (double)count + zeros;
 	for (size_t k = 0; k < VECTOR_DIMS; k++)
-		mean[k] = count ? (float)(sum[k] / (double)count) : 0;
-	return count > 0;
+		mean[k] = parts > 0 ? (float)(sum[k] / parts) : 0;
+	return count;
 }

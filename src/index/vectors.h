@@ -78,8 +78,11 @@ struct vectors_stats {
 	uint64_t docs, vectors, files, bytes, tail;
 };
 void vectors_stats(struct vectors *v, struct vectors_stats *ret);
-/* The mean of all vectors; false when there is none. */
-bool vectors_mean(struct vectors *v, float mean[VECTOR_DIMS]);
+/*
+ * The mean of all vectors and of so many zero ones: the mean of few is too much like each of them.
+ * How many vectors there are.
+ */
+uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS]);
 
 /* What is near a question. */
 struct vectors_scan {

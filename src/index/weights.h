@@ -33,6 +33,7 @@ struct weights {
 	double meaning, session_meaning;
 	double meaning_least; /* similarity of what is found by meaning alone */
 	double meaning_full;  /* similarity that counts fully even where nothing is nearer */
+	double words_full, session_words_full; /* so much of what holding every word scores counts fully, even where nothing holds them */
 	/* Priors, as shares of the score. */
 	double recency, recency_days;    /* for what happened now; halves every so many days */
 	double pinned, meta, suspect, confidence; /* confidence: between 0 and 255 */

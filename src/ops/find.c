@@ -256,7 +256,7 @@ static void meaning_add(struct lookup *l, const struct find *f, struct meaning *
 {
 	ret->mode = "lexical";
 	if (f->mode == FIND_LEXICAL || !f->limit || f->file || f->as_of || query_is_empty(q->query) ||
-		!meaning_ask(l->call, f->text, m, ret->why))
+		!meaning_ask(l->call, f->meant ? f->meant : f->text, m, ret->why))
 		return;
 	q->vectors = m->vectors;
 	q->meaning = &m->query;

@@ -15,6 +15,7 @@ enum find_mode { FIND_AUTO, FIND_LEXICAL, FIND_SEMANTIC, FIND_HYBRID };
 
 struct find {
 	const char *text;              /* NULL or "": filters only */
+	const char *meant;             /* what is embedded, when that is not the text */
 	bool is_plain;                 /* the text is no query: no phrases, no exclusions, no filters of its own */
 	struct search_filter filter;
 	enum find_mode mode;           /* meaning takes part when it can; FIND_LEXICAL: never */

@@ -19,7 +19,7 @@ bool meaning_ask(struct op_call *call, const char *text, struct meaning *ret, ch
  * answer all the same: to a question, and to a prompt, where a wrong one costs more. Calibrated as
  * docs/benchmarks.md says.
  */
-#define MEANING_ANSWERS .55f
-#define MEANING_INTERRUPTS .7f
+#define MEANING_ANSWERS .38f
+#define MEANING_INTERRUPTS .5f
 
 #endif

@@ -6,6 +6,7 @@
 #include "ops/all.h"
 #include "ops/feedback.h"
 #include "ops/find.h"
+#include "ops/meaning.h"
 #include "ops/param.h"
 #include "ops/question.h"
 #include "ops/rarity.h"
@@ -64,7 +65,7 @@ static bool answers(struct recall *r, const struct found *f)
 	struct arena *a = r->call->arena;
 	const struct memory *m = f->memory;
 	const char *texts[4] = { 0 };
-	if (!r->question.n)
+	if (!r->question.n || f->hit.similarity >= MEANING_ANSWERS)
 		return true;
 	if (m) {
 		texts[0] = m->title;

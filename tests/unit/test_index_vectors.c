@@ -158,7 +158,7 @@ static void compare(struct vectors *v)
 		int8_t at[VECTOR_DIMS];
 		float scale, mean[VECTOR_DIMS], score;
 		random_vector(at, &scale);
-		vectors_mean(v, mean);
+		vectors_mean(v, 0, mean);
 		vector_query_init(&q, at, scale, mean);
 		struct vectors_scan s = { .query = &q, .filter = &filters[i / 2], .by_session = i % 2, .k = K };
 		size_t n = oracle(&s, want);
@@ -490,7 +490,7 @@ static void *scan_on(void *arg)
 		float mean[VECTOR_DIMS];
 		for (size_t k = 0; k < VECTOR_DIMS; k++)
 			at[k] = (int8_t)((int)unit_below(&own, 200) - 100);
-		vectors_mean(v, mean);
+		vectors_mean(v, 0, mean);
 		vector_query_init(&q, at, .0007f, mean);
 		struct vectors_scan s = { .query = &q, .filter = &any, .by_session = i % 2, .k = K };
 		size_t n = vectors_scan(v, &s, hits);
