@@ -18,7 +18,8 @@
  * agents/wiring.h.
  */
 
-enum ask_kind { ASK_NONE, ASK_START, ASK_PROMPT, ASK_FILE };
+/* ASK_FILE: before a file is read; ASK_EDIT: before it is changed; ASK_COMMAND: before a command runs; ASK_FAILURE: after one failed. */
+enum ask_kind { ASK_NONE, ASK_START, ASK_PROMPT, ASK_FILE, ASK_EDIT, ASK_COMMAND, ASK_FAILURE, ASK_KIND_COUNT };
 
 struct agent_hook {
 	const char *event;    /* as the agent's configuration names it; ends a table with NULL */
@@ -32,6 +33,7 @@ struct agent_hook {
 struct ask {
 	enum ask_kind kind;
 	const char *agent_session, *cwd, *source /* startup, resume, clear, compact, fork */, *prompt, *file, *transcript_path, *subagent, *branch;
+	const char *command, *error; /* of a tool call */
 };
 
 struct transcript_reader; /* the agent's own; heap */

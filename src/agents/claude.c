@@ -17,12 +17,15 @@
 
 #define CLAUDE_ANSWER_MAX 10000 /* characters; a longer answer is replaced by a preview */
 
+#define CLAUDE_ASKING_TOOLS "Read|Edit|MultiEdit|Write|NotebookEdit|Bash"
+
 /* Hooks that capture take milliseconds; the time-outs are for a machine that stands still. */
 static const struct agent_hook claude_hooks[] = {
 	{ .event = "SessionStart", .ask = ASK_START, .captures = true, .timeout_s = 10 },
 	{ .event = "UserPromptSubmit", .ask = ASK_PROMPT, .captures = true, .timeout_s = 10 },
+	{ .event = "PreToolUse", .ask = ASK_FILE, .timeout_s = 5, .matcher = CLAUDE_ASKING_TOOLS },
 	{ .event = "PostToolUse", .captures = true, .timeout_s = 10 },
-	{ .event = "PostToolUseFailure", .captures = true, .timeout_s = 10 },
+	{ .event = "PostToolUseFailure", .ask = ASK_FAILURE, .captures = true, .timeout_s = 10 },
 	{ .event = "Stop", .captures = true, .timeout_s = 10 },
 	{ .event = "SubagentStop", .captures = true, .timeout_s = 10 },
 	{ .event = "PreCompact", .captures = true, .timeout_s = 10 },
@@ -165,6 +168,42 @@ static int claude_hook_read(struct arena *a, const struct spool_header *h, const
 	return 0;
 }
 
+/* What a tool call asks for; a tool that is not here asks for nothing. */
+static const struct {
+	const char *tool, *member;
+	enum ask_kind kind;
+} asking_tools[] = {
+	{ "Read", "file_path", ASK_FILE },
+	{ "Edit", "file_path", ASK_EDIT },
+	{ "MultiEdit", "file_path", ASK_EDIT },
+	{ "Write", "file_path", ASK_EDIT },
+	{ "NotebookEdit", "notebook_path", ASK_EDIT },
+	{ "Bash", "command", ASK_COMMAND },
+};
+
+static void ask_of_tool(struct arena *a, const json *payload, struct ask *ret)
+{
+	const char *tool = json_str(payload, "tool_name");
+	const json *input = json_get(payload, "tool_input");
+
+	for (size_t i = 0; tool && i < ARRAY_LEN(asking_tools); i++) {
+		if (strcmp(tool, asking_tools[i].tool))
+			continue;
+		const char *value = arena_str(a, json_str(input, asking_tools[i].member));
+		bool is_command = asking_tools[i].kind == ASK_COMMAND;
+		*(is_command ? &ret->command : &ret->file) = value;
+		if (value && *value)
+			ret->kind = asking_tools[i].kind;
+	}
+}
+
+static void ask_of_failure(struct arena *a, const json *payload, struct ask *ret)
+{
+	ask_of_tool(a, payload, ret);
+	ret->error = arena_str(a, json_str(payload, "error"));
+	ret->kind = ret->kind == ASK_COMMAND && ret->error ? ASK_FAILURE : ASK_NONE;
+}
+
 static void claude_ask_read(
 	struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
 {
@@ -179,7 +218,12 @@ static void claude_ask_read(
 	if (hook->ask == ASK_PROMPT && (!ret->prompt || claude_text_judge(a, str_of(ret->prompt),
 								&text) != CLAUDE_TEXT_TYPED))
 		return;
-	ret->kind = hook->ask;
+	if (hook->ask == ASK_FILE)
+		ask_of_tool(a, payload, ret);
+	else if (hook->ask == ASK_FAILURE)
+		ask_of_failure(a, payload, ret);
+	else
+		ret->kind = hook->ask;
 }
 
 static void claude_answer(const char *event, const char *text, struct buf *out)

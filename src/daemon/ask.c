@@ -17,7 +17,8 @@
 #define STATUS_OK 200
 
 static const char *const ask_places[] = {
-	[ASK_START] = "start", [ASK_PROMPT] = "prompt", [ASK_FILE] = "file"
+	[ASK_START] = "start", [ASK_PROMPT] = "prompt", [ASK_FILE] = "file",
+	[ASK_EDIT] = "edit", [ASK_COMMAND] = "command", [ASK_FAILURE] = "failure"
 };
 
 static void header_fill(const struct ask_request *q, struct spool_header *h)
@@ -52,6 +53,8 @@ static int context_find(struct op_call *call, const struct agent *agent, const s
 		.source = ask->source,
 		.prompt = ask->prompt,
 		.file = ask->file,
+		.command = ask->command,
+		.error = ask->error,
 		.branch = ask->branch,
 		.agent = agent->id,
 		.ask = ask->kind,

@@ -92,6 +92,9 @@ static const struct {
 	[ASK_START] = { context_start, SET_CONTEXT_MAX_CHARS, start_opening, start_closing },
 	[ASK_PROMPT] = { context_prompt, SET_CONTEXT_PROMPT_CHARS, prompt_opening, prompt_closing },
 	[ASK_FILE] = { context_file, SET_CONTEXT_PROMPT_CHARS, prompt_opening, prompt_closing },
+	[ASK_EDIT] = { context_edit, SET_CONTEXT_PROMPT_CHARS, prompt_opening, prompt_closing },
+	[ASK_COMMAND] = { context_command, SET_CONTEXT_PROMPT_CHARS, prompt_opening, prompt_closing },
+	[ASK_FAILURE] = { context_failure, SET_CONTEXT_PROMPT_CHARS, prompt_opening, prompt_closing },
 };
 
 static void result_take(struct arena *a, struct frame *f, struct context_result *ret)

@@ -30,8 +30,18 @@ const char *context_label(const struct memory *m); /* "bugfix", "note" … */
 
 /* The session start, in sections. */
 int context_start(struct context_build *b, struct err *err);
-/* With a prompt, and before a file is read. */
+/* With a prompt. */
 int context_prompt(struct context_build *b, struct err *err);
+/* Before a file is read, and before it is changed (context_file.c). */
 int context_file(struct context_build *b, struct err *err);
+int context_edit(struct context_build *b, struct err *err);
+/* Before a command runs, and after one failed (context_action.c). */
+int context_command(struct context_build *b, struct err *err);
+int context_failure(struct context_build *b, struct err *err);
+
+/* Leaves out what this session did itself or was given already, since its last compaction. */
+int context_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err);
+/* A memory as one line, with the beginning of its text where there is room. False when nothing was added. */
+bool context_give(struct context_build *b, struct memory *m);
 
 #endif

@@ -20,7 +20,6 @@
 #define PROMPT_GIVEN_MAX 3
 #define PROMPT_BODY_CHARS 320
 #define PROMPT_TITLE_WIDTH 110
-#define FILE_CANDIDATES 24
 #define SEARCHED_WORDS_MAX 24 /* of a long prompt: names first, then in order */
 
 /* Share of the prompt's weight that a memory must hold, by number of meaningful words: short prompts must be met nearly whole. */
@@ -55,7 +54,7 @@ static bool needs_compaction(const struct memory *list, const bool *given, size_
 }
 
 /* Not of this session (unless it was compacted away), not given since the last compaction. */
-static int given_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err)
+int context_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err)
 {
 	int64_t since = 0, session = b->q->session;
 	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, *n + 1);
@@ -79,7 +78,7 @@ static int given_sift(struct context_build *b, struct memory *list, size_t *n, s
 	return 0;
 }
 
-static bool memory_give(struct context_build *b, struct memory *m)
+bool context_give(struct context_build *b, struct memory *m)
 {
 	struct arena *a = b->call->arena;
 	const char *title = frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
@@ -173,7 +172,7 @@ static int candidates_give(struct context_build *b, struct question *q, struct m
 		struct answer answer = answer_of(b, q, &list[i]);
 		if (!is_near(q, &answer, r.all) || answer.weight < BESIDE_BEST * best || turn_was_given(list, given, i, list[i].turn))
 			continue;
-		given[i] = memory_give(b, &list[i]);
+		given[i] = context_give(b, &list[i]);
 		count += given[i];
 		best = MAX(best, answer.weight);
 	}
@@ -190,33 +189,7 @@ int context_prompt(struct context_build *b, struct err *err)
 	question_make(q, b->call->analyser, str_of(b->q->prompt));
 	if (q->n < 2)
 		return 0;
-	if (candidates_find(b, prompt_words(b, q, b->q->prompt), &list, &n, err) || given_sift(b, list, &n, err))
+	if (candidates_find(b, prompt_words(b, q, b->q->prompt), &list, &n, err) || context_sift(b, list, &n, err))
 		return -1;
 	return n ? candidates_give(b, q, list, n, err) : 0;
-}
-
-/* Before a file is read: what went wrong with it and what was decided about it. */
-static bool is_warning(const struct memory *m)
-{
-	static const unsigned types = 1u << TYPE_BUGFIX | 1u << TYPE_DECISION | 1u << TYPE_SECURITY_ALERT | 1u << TYPE_SECURITY_NOTE |
-				      1u << FACT_DECISION | 1u << FACT_CONVENTION | 1u << FACT_ERROR_FIX | 1u << FACT_DEAD_END;
-	return m->is_pinned || m->kind == KIND_NOTE || (types >> m->type & 1);
-}
-
-int context_file(struct context_build *b, struct err *err)
-{
-	int64_t *ids;
-	struct memory *list;
-	size_t n, given = 0;
-	if (!b->q->project || !b->q->file)
-		return 0;
-	if (query_memories_of_file(b->call->store, b->call->arena, b->q->project, call_file(b->call, b->q->file),
-		    FILE_CANDIDATES, &ids, &n, err) ||
-		context_load(b, ids, n, &list, &n, err) || given_sift(b, list, &n, err))
-		return -1;
-	frame_section(b->frame, "file", NULL, 1);
-	for (size_t i = 0; i < n && given < PROMPT_GIVEN_MAX; i++)
-		if (is_warning(&list[i]) && context_is_trusted(&list[i]))
-			given += memory_give(b, &list[i]);
-	return 0;
 }

@@ -103,7 +103,7 @@ op_fn *op_find(const char *name);
 /* Context for the ask path (hooks): text to inject, empty when there is nothing. Stores nothing; *ret_memories for the record. */
 struct context_request {
 	int64_t project, session; /* session 0: not known yet */
-	const char *cwd, *agent_session, *source, *prompt, *file, *branch, *commit;
+	const char *cwd, *agent_session, *source, *prompt, *file, *branch, *commit, *command, *error;
 	enum agent_id agent;
 	int ask; /* enum ask_kind */
 };

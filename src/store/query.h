@@ -74,6 +74,9 @@ int query_project_name(struct store *s, struct arena *a, int64_t id, const char 
 int query_session_head(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err);
 /* The latest session that something was injected into. project 0: any. 0 when there is none. */
 int query_injected_session(struct store *s, int64_t project, int64_t *ret, struct err *err);
+/* Has any of these memories been given in this session, at this place ("file"), since then? */
+int query_injected_at(struct store *s, int64_t session, const char *place, const int64_t *memories, size_t n, int64_t since, bool *ret,
+	struct err *err);
 /* Transcripts on record, last read first. */
 int query_transcripts(struct store *s, struct arena *a, size_t max, struct transcript **ret, size_t *ret_n, struct err *err);
 /* Pauses that hold at `at`. session and project 0: everything. until 0: open. */

@@ -84,6 +84,19 @@ int query_pauses(struct store *s, struct arena *a, int64_t at, size_t max, struc
 	return more < 0 ? -1 : 0;
 }
 
+int query_injected_at(struct store *s, int64_t session, const char *place, const int64_t *memories, size_t n, int64_t since, bool *ret,
+	struct err *err)
+{
+	static const char sql[] = "SELECT 1 FROM injection i JOIN injection_memory im ON im.injection = i.id"
+				  " WHERE i.session = ?1 AND i.place = ?2 AND i.at >= ?3 AND im.memory = ?4 LIMIT 1";
+	int64_t found = 0;
+	for (size_t i = 0; i < n && !found; i++)
+		if (db_one(store_db(s), sql, DB_ARGS(db_i(session), db_t(place), db_i(since), db_i(memories[i])), 0, &found, err))
+			return -1;
+	*ret = found != 0;
+	return 0;
+}
+
 int query_documents(struct store *s, int64_t *ret, struct err *err)
 {
 	static const char sql[] = "SELECT count(*) FROM change WHERE is_gone = 0";

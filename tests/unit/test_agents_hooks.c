@@ -296,6 +296,36 @@ static void questions_are_asked_at_start_and_prompt_of_a_person_only(void **stat
 	assert_int_equal(ask("claude", "Stop", CLAUDE "\"x\":1}"), ASK_NONE);
 }
 
+static void tools_ask_by_what_they_are_about_to_do(void **state)
+{
+	static const struct {
+		const char *event, *input;
+		enum ask_kind kind;
+	} cases[] = {
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_FILE },
+		{ "PreToolUse", "\"tool_name\":\"Edit\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT },
+		{ "PreToolUse", "\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT },
+		{ "PreToolUse", "\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"}}", ASK_COMMAND },
+		{ "PreToolUse", "\"tool_name\":\"Glob\",\"tool_input\":{\"pattern\":\"*\"}}", ASK_NONE },
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{}}", ASK_NONE },
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":7}", ASK_NONE },
+		{ "PreToolUse", "\"x\":1}", ASK_NONE },
+		{ "PostToolUseFailure",
+			"\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"},\"error\":\"Exit code 2\"}",
+			ASK_FAILURE },
+		{ "PostToolUseFailure", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a\"},\"error\":\"x\"}",
+			ASK_NONE },
+	};
+
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char *input = NULL;
+		assert_true(asprintf(&input, "%s%s", CLAUDE, cases[i].input) > 0);
+		if (ask("claude", cases[i].event, input) != cases[i].kind)
+			fail_msg("%s %s", cases[i].event, cases[i].input);
+		free(input);
+	}
+}
+
 static const char *answer(const char *agent, const char *event, const char *text)
 {
 	AUTO(buf_done) struct buf b = { 0 };
@@ -352,6 +382,7 @@ int main(void)
 		cmocka_unit_test(a_compaction_tells_its_summary_without_its_frame),
 		cmocka_unit_test(other_events_and_odd_inputs_give_nothing),
 		cmocka_unit_test(questions_are_asked_at_start_and_prompt_of_a_person_only),
+		cmocka_unit_test(tools_ask_by_what_they_are_about_to_do),
 		cmocka_unit_test(an_answer_has_exactly_the_keys_that_agents_know),
 		cmocka_unit_test(an_answer_is_cut_at_what_the_agent_takes),
 		cmocka_unit_test(agents_are_found_by_name),

@@ -116,7 +116,7 @@ static void hooks_are_added_in_the_style_of_the_file(void **state)
 	run("claude", false);
 	const char *now = get(".claude/settings.json");
 	assert_json(now);
-	assert_int_equal(count(now, " hook claude "), 9);
+	assert_int_equal(count(now, " hook claude "), 10);
 	assert_non_null(strstr(now,
 		"\n        \"SessionStart\": [\n            {\n                \"hooks\": [\n"));
 	assert_non_null(strstr(
@@ -169,7 +169,7 @@ static void an_older_path_is_replaced_and_nothing_is_left_of_it(void **state)
 	const char *now = get(".claude/settings.json");
 	assert_null(strstr(now, "/old/"));
 	assert_null(strstr(get(".claude.json"), "/old/"));
-	assert_int_equal(count(now, " hook claude "), 9);
+	assert_int_equal(count(now, " hook claude "), 10);
 	run("claude", true);
 	assert_string_equal(get(".claude/settings.json"), "{\n  \"a\": 1\n}\n");
 	assert_null(get(".claude.json"));
@@ -556,7 +556,7 @@ static void random_configurations_come_back_byte_for_byte(void **state)
 		const char *now = get(".claude/settings.json");
 		assert_json(now);
 		assert_json(get(".claude.json"));
-		assert_int_equal(count(now, " hook claude "), 9);
+		assert_int_equal(count(now, " hook claude "), 10);
 		run("claude", true);
 		assert_string_equal(get(".claude/settings.json"), before);
 		assert_string_equal(get(".claude.json"), before);

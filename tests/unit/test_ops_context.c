@@ -299,9 +299,51 @@ static void a_file_that_is_read_brings_what_went_wrong_with_it(void **state)
 		.file = arena_printf(&a, "%s/src/oauth.py", f->app) });
 	assert_non_null(strstr(buf_cstr(&r.text), "rotation"));
 	buf_done(&r.text);
-	r = given(f, &a, (struct context_request){ .ask = ASK_FILE, .file = arena_printf(&a, "%s/src/profile.py", f->app) });
+	r = given(f, &a, (struct context_request){ .ask = ASK_FILE, .file = arena_printf(&a, "%s/src/nothing.py", f->app) });
 	assert_int_equal(r.text.len, 0);
 	buf_done(&r.text);
+	struct context_request q = { .ask = ASK_FILE, .file = "src/profile.py", .session = f->s1 };
+	r = given(f, &a, q);
+	assert_non_null(strstr(buf_cstr(&r.text), "getUserName falls back"));
+	assert_true(r.chars <= 1500);
+	struct injection i = { .session = f->s1, .at = f->now, .where = "file", .memories = r.memories, .n = r.n, .chars = (int64_t)r.chars };
+	buf_done(&r.text);
+	assert_int_equal(store_begin(f->writer, NULL), 0);
+	assert_int_equal(store_injection_put(f->writer, &i, NULL), 0);
+	assert_int_equal(store_commit(f->writer, NULL), 0);
+	r = given(f, &a, q);
+	assert_int_equal(r.text.len, 0);
+	buf_done(&r.text);
+}
+
+static const char *told(struct fixture *f, struct arena *a, struct context_request q)
+{
+	struct context_result r = given(f, a, q);
+	const char *text = arena_str(a, buf_cstr(&r.text));
+	buf_done(&r.text);
+	return text;
+}
+
+static void what_is_about_to_be_done_brings_what_is_known_of_it(void **state)
+{
+	struct fixture *f = *state;
+	AUTO(arena_done) struct arena a = { 0 };
+	assert_int_equal(store_begin(f->writer, NULL), 0);
+	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_TOOL_PATTERN, .at = f->now, .trust = TRUST_TOOL,
+		.title = "`uv run pytest -q` runs the tests here (used 12 times)" });
+	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_ERROR_FIX, .at = f->now, .trust = TRUST_TOOL,
+		.title = "`error[E0502]: cannot borrow tokens as mutable` (cargo build) was solved by: cloning the token first" });
+	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_DECISION, .at = f->now, .title = "SQLite, not DuckDB, because of one-file backup",
+		.files = files_of(f, "src/db.py", NULL), .nfiles = 1 });
+	assert_int_equal(store_commit(f->writer, NULL), 0);
+	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_COMMAND, .command = "cd app && pytest tests/x.py" }), "uv run pytest"));
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_COMMAND, .command = "uv run pytest -q tests" }), "");
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_COMMAND, .command = "ls -l" }), "");
+	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "cargo build",
+		.error = "Exit code 101\nerror[E0502]: cannot borrow `tokens` as mutable\n --> src/p.rs:9:3" }), "cloning the token"));
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .error = "Exit code 1\nerror: something else entirely" }), "");
+	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_EDIT, .file = "src/db.py" }), "SQLite, not DuckDB"));
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_EDIT, .file = "src/profile.py" }), "");
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, fixture_setup, fixture_teardown)
@@ -319,6 +361,7 @@ int main(void)
 		CASE(the_context_operation_gives_the_same_with_its_sizes),
 		CASE(a_prompt_gets_only_what_bears_on_it),
 		CASE(what_was_given_is_not_given_again_until_the_session_was_compacted),
+		CASE(what_is_about_to_be_done_brings_what_is_known_of_it),
 		CASE(a_file_that_is_read_brings_what_went_wrong_with_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
