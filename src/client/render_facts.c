@@ -43,7 +43,8 @@ static char *history(struct client *c, const json *fact)
 
 	if (times > 1)
 		return arena_printf(a, "%s %lld times%s, last %s", past, (long long)times,
-			sessions > 1 ? arena_printf(a, " in %lld sessions", (long long)sessions) : "",
+			sessions > 1 ? arena_printf(a, " in %lld sessions", (long long)sessions)
+				     : "",
 			render_ago(c, json_int(fact, "at", 0)));
 	return arena_printf(a, "%s %s", past, render_ago(c, json_int(fact, "at", 0)));
 }
@@ -90,7 +91,8 @@ void render_facts(struct client *c, const json *reply)
 
 	if (!n) {
 		render_nothing(c, "No facts are known here yet.",
-			"They come from what you ask for and what works; `remanence facts --project "
+			"They come from what you ask for and what works; `remanence facts "
+			"--project "
 			"all` shows those of all projects.");
 		return;
 	}

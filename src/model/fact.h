@@ -25,16 +25,16 @@ struct fact_candidate {
 	const char *slot;               /* unique in (turn, rule) */
 	enum memory_type category;
 	enum fact_part part;
-	int64_t topic; /* what is spoken of: hash of rule and subject */
-	int64_t chain; /* of halves: what joins them within a session; 0: none */
+	int64_t topic;       /* what is spoken of: hash of rule and subject */
+	int64_t chain;       /* of halves: what joins them within a session; 0: none */
 	const char *subject; /* normalised, for people who look */
-	const char *value;   /* what is said of it; two values of one subject contradict each other */
-	const char *title;   /* the sentence */
-	const char *body;    /* the words that it rests on, or NULL */
-	enum trust trust;    /* who said it */
-	int outcome;         /* 1 seen to work, -1 seen to fail, 0 not seen */
-	int strength;        /* of the words: 0 may have been meant once only, 1 plain, 2 for good */
-	int64_t times;       /* within the turn */
+	const char *value; /* what is said of it; two values of one subject contradict each other */
+	const char *title; /* the sentence */
+	const char *body;  /* the words that it rests on, or NULL */
+	enum trust trust;  /* who said it */
+	int outcome;       /* 1 seen to work, -1 seen to fail, 0 not seen */
+	int strength;      /* of the words: 0 may have been meant once only, 1 plain, 2 for good */
+	int64_t times;     /* within the turn */
 	int64_t at;
 	const char *key; /* of its first event; (at, key) orders candidates */
 	struct memory_file *files;

@@ -26,10 +26,12 @@ static struct parts parts_of(const struct confidence *c)
 {
 	struct parts p = { .who = who[c->trust],
 		.words = words[MIN(MAX(c->strength, 0), 2)],
-		.outcome = c->outcome > 0 ? .15 : c->outcome < 0 ? -.25 : 0 };
+		.outcome = c->outcome > 0   ? .15
+			   : c->outcome < 0 ? -.25
+					    : 0 };
 
-	p.repetition = MIN(.3, .1 * log2((double)MAX(c->sessions, 1)) +
-				       .04 * log2((double)MAX(c->times, 1)));
+	p.repetition = MIN(
+		.3, .1 * log2((double)MAX(c->sessions, 1)) + .04 * log2((double)MAX(c->times, 1)));
 	p.contradiction = -MIN(.2, .1 * (double)c->contradictions);
 	p.ungrounded = -MIN(.4, .1 * (double)c->unsupported);
 	return p;
@@ -42,7 +44,7 @@ double confidence_of(const struct confidence *c)
 	if (c->trust == TRUST_PERSON)
 		return 1;
 	return MAX(0, MIN(MOST, p.who + p.words + p.outcome + p.repetition + p.contradiction +
-				     p.ungrounded));
+					p.ungrounded));
 }
 
 char *confidence_parts(struct arena *a, const struct confidence *c, int64_t first, int64_t last)

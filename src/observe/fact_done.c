@@ -108,8 +108,9 @@ static const struct error_form *form_of(const char *error)
 /* What a test that is being written says of its subject is no error of the environment. */
 static bool is_assertion(const char *error)
 {
-	static const char *const marks[] = { "AssertionError", "assert ", "xpected", "--- FAIL", "want ",
-		"FAIL ", "failed,", "Error Trace", "should ", "got ", "toBe", "not equal" };
+	static const char *const marks[] = { "AssertionError", "assert ", "xpected", "--- FAIL",
+		"want ", "FAIL ", "failed,", "Error Trace", "should ", "got ", "toBe",
+		"not equal" };
 
 	return contains_any(error, marks, ARRAY_LEN(marks));
 }
@@ -161,17 +162,18 @@ static char *signature_of(struct arena *a, const char *error)
 
 static bool writes(const struct event *e)
 {
-	return e->kind == EVENT_TOOL && e->writes_files && e->nfiles && e->status != STATUS_FAILED &&
-	       e->status != STATUS_DENIED;
+	return e->kind == EVENT_TOOL && e->writes_files && e->nfiles &&
+	       e->status != STATUS_FAILED && e->status != STATUS_DENIED;
 }
 
 /* Commands between that change the world: installs, migrations, services. */
 static const struct command *remedy_between(const struct turn_view *v, size_t from, size_t to)
 {
-	static const char *const remedies[] = { "install", "add", "go get", "go mod", "sync", "update",
-		"upgrade", "docker compose", "docker start", "systemctl", "service", "migrate",
-		"chmod", "git config", "git pull", "git stash", "git fetch", "git rebase",
-		"init", "kill", "brew", "apt", "apt-get", "corepack", "nvm", "rm -rf node_modules" };
+	static const char *const remedies[] = { "install", "add", "go get", "go mod", "sync",
+		"update", "upgrade", "docker compose", "docker start", "systemctl", "service",
+		"migrate", "chmod", "git config", "git pull", "git stash", "git fetch",
+		"git rebase", "init", "kill", "brew", "apt", "apt-get", "corepack", "nvm",
+		"rm -rf node_modules" };
 	const struct command *best = NULL;
 
 	for (size_t i = 0; i < v->ncommands; i++) {
@@ -190,11 +192,12 @@ static void add_fixed_files(struct turn_view *v, struct fact_candidate *c, size_
 		for (size_t k = from + 1; k < to && v->files[i].is_modified; k++) {
 			const struct event *e = &v->in->events[k];
 
-			if (!writes(e) || strcmp(path_base(e->files[0]), path_base(v->files[i].path)) != 0)
+			if (!writes(e) ||
+				strcmp(path_base(e->files[0]), path_base(v->files[i].path)) != 0)
 				continue;
 			candidate_file(v, c, v->files[i].path, ROLE_MODIFIED);
-			candidate_evidence(v, c, e, "fix",
-				str_of(e->diff ? e->diff : v->files[i].path));
+			candidate_evidence(
+				v, c, e, "fix", str_of(e->diff ? e->diff : v->files[i].path));
 			break;
 		}
 }
@@ -222,8 +225,8 @@ static const char *fix_sentence(struct turn_view *v, const char *signature)
 		if (s.traits & (TRAIT_QUESTION | TRAIT_INTENT | TRAIT_LEAD_IN | TRAIT_STATUS |
 				       TRAIT_POINTER))
 			continue;
-		if ((s.traits & TRAIT_DEED || t->section == SECTION_CAUSE) && t->text.n <= FIX_MAX &&
-			speaks_of(v, t, signature))
+		if ((s.traits & TRAIT_DEED || t->section == SECTION_CAUSE) &&
+			t->text.n <= FIX_MAX && speaks_of(v, t, signature))
 			return fact_title(v->a, t->text);
 	}
 	return NULL;
@@ -284,8 +287,8 @@ static const struct command *next_run(const struct turn_view *v, size_t i, bool 
 	return NULL;
 }
 
-static void add_failure(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
-	size_t i)
+static void add_failure(
+	struct turn_view *v, const struct fact_rule *rule, struct rules_output *out, size_t i)
 {
 	const struct command *failed = &v->commands[i], *passed = next_run(v, i, true);
 	const struct error_form *form = form_of(failed->error);
@@ -320,8 +323,8 @@ static void add_failure(struct turn_view *v, const struct fact_rule *rule, struc
 
 /* The first run of a command in this turn passes, after something was changed: perhaps the end of
  * a failure of an earlier turn. */
-static void add_pass(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
-	size_t i)
+static void add_pass(
+	struct turn_view *v, const struct fact_rule *rule, struct rules_output *out, size_t i)
 {
 	const struct command *passed = &v->commands[i];
 	struct fact_candidate c;
@@ -413,10 +416,10 @@ static const char *purpose_of(const char *key)
 /* A command that others can use again: one line, no text of the moment, nothing of this machine. */
 static bool is_reusable(const char *key)
 {
-	static const char *const momentary[] = { "git commit", "/tmp/", "/home/", "/Users/", "<<", "$(",
-		"gh pr", "gh issue", "git push", "git checkout", "git switch", "git merge",
-		"git rebase", "sleep ", "kill", "rm ", "python -c", "python3 -c", "node -e", "bash -c",
-		"C:\\", "\"", "'", "`", "git worktree", "git " };
+	static const char *const momentary[] = { "git commit", "/tmp/", "/home/", "/Users/", "<<",
+		"$(", "gh pr", "gh issue", "git push", "git checkout", "git switch", "git merge",
+		"git rebase", "sleep ", "kill", "rm ", "python -c", "python3 -c", "node -e",
+		"bash -c", "C:\\", "\"", "'", "`", "git worktree", "git " };
 	size_t n = strlen(key);
 
 	return n >= 4 && n <= COMMAND_KEY_MAX && !strchr(key, '\n') && !strchr(key, '(') &&

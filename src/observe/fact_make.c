@@ -44,8 +44,8 @@ void candidate_evidence(struct turn_view *v, struct fact_candidate *c, const str
 	ARENA_PUSH(v->a, c->evidence, c->nevidence, cap, item);
 }
 
-void candidate_file(struct turn_view *v, struct fact_candidate *c, const char *path,
-	enum file_role role)
+void candidate_file(
+	struct turn_view *v, struct fact_candidate *c, const char *path, enum file_role role)
 {
 	size_t cap = CANDIDATE_FILES_MAX;
 	struct memory_file f = { .path = path, .role = role, .size = -1 };
@@ -206,7 +206,8 @@ char *fact_title(struct arena *a, struct str text)
 	while (n && strchr(".,;: ", s[n - 1]))
 		s[--n] = '\0';
 	/* The small letters of Latin-1 lie 32 behind the large ones. */
-	if ((unsigned char)s[0] == 0xC3 && (unsigned char)s[1] >= 0xA0 && (unsigned char)s[1] <= 0xBE)
+	if ((unsigned char)s[0] == 0xC3 && (unsigned char)s[1] >= 0xA0 &&
+		(unsigned char)s[1] <= 0xBE)
 		s[1] = (char)((unsigned char)s[1] - 0x20);
 	if (islower((unsigned char)s[0]) && !word_is_name((struct str){ s, strcspn(s, " ,:") }))
 		s[0] = (char)toupper((unsigned char)s[0]);

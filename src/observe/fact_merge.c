@@ -8,14 +8,14 @@
 #include "observe/fact_table.h"
 #include "store/store.h"
 
-#define STRETCHES_MAX 16   /* the latest, of one subject */
-#define USES_MIN 3         /* before a command counts as used here */
-#define SESSIONS_SURE 3    /* after so many a rule that waits waits no longer */
-#define OPEN_ENDS_MAX 60   /* the latest, of one project */
-#define DONE_LOOKED_MAX 400
-#define DONE_SHARE .7      /* of an open end's words in later work: it was done */
+#define STRETCHES_MAX 16    /* the latest, of one subject */
+#define USES_MIN 3          /* before a command counts as used here */
+#define SESSIONS_SURE 3     /* after so many a rule that waits waits no longer */
+#define OPEN_ENDS_MAX 40    /* the latest, of one project */
+#define DONE_LOOKED_MAX 100 /* turns with work after it */
+#define DONE_SHARE .7       /* of an open end's words in later work: it was done */
 #define SAME_SHARE .8
-#define EVIDENCE_FIRST 8   /* the earliest pieces are kept beside the latest */
+#define EVIDENCE_FIRST 8 /* the earliest pieces are kept beside the latest */
 
 struct merge {
 	struct arena *a;
@@ -32,7 +32,8 @@ static int by_number(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-static int64_t distinct(struct arena *a, const struct fact_candidate *const *c, size_t n, bool turns)
+static int64_t distinct(
+	struct arena *a, const struct fact_candidate *const *c, size_t n, bool turns)
 {
 	int64_t *ids = ARENA_ARRAY(a, int64_t, n + 1);
 	int64_t count = 0;
@@ -47,8 +48,8 @@ static int64_t distinct(struct arena *a, const struct fact_candidate *const *c, 
 
 /* ---- one fact out of the candidates that say the same ---- */
 
-static void add_evidence(struct merge *g, struct memory *m, const struct fact_candidate *const *c,
-	size_t n)
+static void add_evidence(
+	struct merge *g, struct memory *m, const struct fact_candidate *const *c, size_t n)
 {
 	size_t total = 0, at = 0, cap = 0;
 
@@ -65,8 +66,8 @@ static void add_evidence(struct merge *g, struct memory *m, const struct fact_ca
 }
 
 /* The latest first: they are what the fact is about now. */
-static void add_files(struct merge *g, struct memory *m, const struct fact_candidate *const *c,
-	size_t n)
+static void add_files(
+	struct merge *g, struct memory *m, const struct fact_candidate *const *c, size_t n)
 {
 	size_t cap = 0;
 
@@ -147,8 +148,8 @@ static void add_stretch(struct merge *g, size_t from, size_t to, size_t before)
 			continue;
 		same[n++] = &g->list[i];
 		/* How many stretches of this value there were before. */
-		ordinal += i < from && (i + 1 == g->n ||
-					       strcmp(value_of(&g->list[i + 1]), value) != 0);
+		ordinal += i < from &&
+			   (i + 1 == g->n || strcmp(value_of(&g->list[i + 1]), value) != 0);
 	}
 	f = add_fact(g, same, n, &g->list[from], confidence_in(g, same, n, before));
 	f->m.slot = arena_printf(g->a, "%s#%zu", value, ordinal);
@@ -182,7 +183,8 @@ static void merge_values(struct merge *g)
 
 static void merge_uses(struct merge *g)
 {
-	const struct fact_candidate **all = ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
+	const struct fact_candidate **all =
+		ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
 	struct confidence sure;
 	int64_t fails = 0;
 
@@ -205,7 +207,8 @@ static void merge_uses(struct merge *g)
  */
 static void merge_fixes(struct merge *g)
 {
-	const struct fact_candidate **good = ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
+	const struct fact_candidate **good =
+		ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
 	struct topic_fact *f;
 	size_t n = 0;
 
@@ -234,17 +237,18 @@ struct open_end {
 	bool is_repeated; /* a later one says the same */
 };
 
-static void close_end(struct merge *g, struct open_end *o)
+/* `lower`: bodies of the work done, in small letters, by position in the list. */
+static void close_end(struct merge *g, struct open_end *o, const char *const *lower)
 {
 	size_t looked = 0;
 
 	for (size_t i = o->at + 1; i < g->n && looked < DONE_LOOKED_MAX; i++) {
 		const struct fact_candidate *d = &g->list[i];
 
-		if (d->part != PART_DONE || d->turn == o->c->turn || !d->body)
+		if (!lower[i] || d->turn == o->c->turn)
 			continue;
 		looked++;
-		if (subject_within(o->c->subject, text_lower(g->a, str_of(d->body))) >= DONE_SHARE) {
+		if (subject_within(o->c->subject, lower[i]) >= DONE_SHARE) {
 			o->done_at = d->at;
 			return;
 		}
@@ -253,18 +257,23 @@ static void close_end(struct merge *g, struct open_end *o)
 
 static void merge_ends(struct merge *g)
 {
+	const char **lower = ARENA_ARRAY(g->a, const char *, g->n + 1);
 	struct open_end ends[OPEN_ENDS_MAX];
 	size_t n = 0;
+
+	for (size_t i = 0; i < g->n; i++)
+		if (g->list[i].part == PART_DONE && g->list[i].body)
+			lower[i] = text_lower(g->a, str_of(g->list[i].body));
 
 	for (size_t i = g->n; i-- > 0 && n < OPEN_ENDS_MAX;)
 		if (g->list[i].part == PART_WHOLE)
 			ends[n++] = (struct open_end){ .c = &g->list[i], .at = i };
 	for (size_t i = 0; i < n; i++) {
 		for (size_t k = 0; k < i && !ends[i].is_repeated; k++)
-			ends[i].is_repeated = subject_share(ends[i].c->subject, ends[k].c->subject) >=
-					      SAME_SHARE;
+			ends[i].is_repeated =
+				subject_share(ends[i].c->subject, ends[k].c->subject) >= SAME_SHARE;
 		if (!ends[i].is_repeated)
-			close_end(g, &ends[i]);
+			close_end(g, &ends[i], lower);
 	}
 	for (size_t i = n; i-- > 0;) {
 		const struct fact_candidate *one = ends[i].c;
@@ -292,11 +301,11 @@ static const struct {
 	{ FACT_TODO, merge_ends },
 };
 
-void fact_merge(struct arena *a, const struct fact_policy *policy, const struct fact_candidate *list,
-	size_t n, struct topic_facts *ret)
+void fact_merge(struct arena *a, const struct fact_policy *policy,
+	const struct fact_candidate *list, size_t n, struct topic_facts *ret)
 {
 	struct merge g = { .a = a, .policy = policy, .list = list, .n = n, .out = ret };
-	void (*run)(struct merge *g) = merge_values;
+	void (*run)(struct merge * g) = merge_values;
 
 	*ret = (struct topic_facts){ 0 };
 	if (!n)

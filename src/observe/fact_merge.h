@@ -21,7 +21,7 @@ struct topic_facts {
 };
 
 /* Halves must have been joined before: a PART_FAILURE here was never solved. */
-void fact_merge(struct arena *a, const struct fact_policy *policy, const struct fact_candidate *list,
-	size_t n, struct topic_facts *ret);
+void fact_merge(struct arena *a, const struct fact_policy *policy,
+	const struct fact_candidate *list, size_t n, struct topic_facts *ret);
 
 #endif

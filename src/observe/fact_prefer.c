@@ -23,22 +23,24 @@
 
 static const char *const leads[] = { "please ", "pls ", "also, ", "also ", "and ", "but ", "so ",
 	"ok, ", "ok ", "okay, ", "okay ", "btw, ", "btw ", "by the way, ", "by the way ", "hey ",
-	"just ", "note: ", "note that ", "remember: ",
-	"remember to ", "remember that ", "remember, ", "important: ", "i want you to ", "i need you to ",
-	"i'd like you to ", "you should ", "you must ", "you need to ", "you have to ", "we should ",
-	"we must ", "make sure to ", "make sure you ", "make sure that you ", "be sure to ", "let's ",
+	"just ", "note: ", "note that ", "remember: ", "remember to ", "remember that ",
+	"remember, ", "important: ", "i want you to ", "i need you to ", "i'd like you to ",
+	"you should ", "you must ", "you need to ", "you have to ", "we should ", "we must ",
+	"make sure to ", "make sure you ", "make sure that you ", "be sure to ", "let's ",
 	"s'il te plaît, ", "s'il te plaît ", "s'il te plait ", "stp ", "et ", "merci de ",
-	"il faut que tu ", "tu dois ", "il faut ", "bitte ", "und ", "por favor, ", "por favor ", "y " };
+	"il faut que tu ", "tu dois ", "il faut ", "bitte ", "und ", "por favor, ", "por favor ",
+	"y " };
 
 /* Said for good. */
 static const char *const lasting[] = { "from now on, ", "from now on ", "going forward, ",
 	"going forward ", "in the future, ", "in the future ", "in future, ", "in future ",
-	"as a rule, ", "as a rule ", "as a general rule, ", "in general, ", "in this repo, ", "in this project, ",
-	"in this codebase, ", "in this repository, ", "for this project, ", "for all future ",
-	"désormais, ", "désormais ", "dorénavant, ", "dorénavant ", "à l'avenir, ", "à l'avenir ",
-	"à partir de maintenant, ", "à partir de maintenant ", "en général, ", "dans ce projet, ",
-	"ab jetzt ", "ab sofort ", "in zukunft ", "künftig ", "a partir de ahora, ",
-	"a partir de ahora ", "de ahora en adelante, ", "de ahora en adelante " };
+	"as a rule, ", "as a rule ", "as a general rule, ", "in general, ", "in this repo, ",
+	"in this project, ", "in this codebase, ", "in this repository, ", "for this project, ",
+	"for all future ", "désormais, ", "désormais ", "dorénavant, ", "dorénavant ",
+	"à l'avenir, ", "à l'avenir ", "à partir de maintenant, ", "à partir de maintenant ",
+	"en général, ", "dans ce projet, ", "ab jetzt ", "ab sofort ", "in zukunft ", "künftig ",
+	"a partir de ahora, ", "a partir de ahora ", "de ahora en adelante, ",
+	"de ahora en adelante " };
 static const char *const lasting_ends[] = { " from now on", " going forward", " in the future",
 	" in future", " every time", " each time", " à l'avenir", " désormais", " dorénavant",
 	" ab jetzt", " in zukunft", " a partir de ahora" };
@@ -48,23 +50,25 @@ static const char *const corrections[] = { "no, ", "no - ", "nope, ", "no. ", "a
 	"not like that, ", "wrong, " };
 
 static const char *const always[] = { "always ", "toujours ", "immer ", "siempre " };
-static const char *const never[] = { "never ", "don't ever ", "do not ever ", "dont ever ", "ne jamais ",
-	"niemals ", "nie ", "nunca ", "jamais " };
+static const char *const never[] = { "never ", "don't ever ", "do not ever ", "dont ever ",
+	"ne jamais ", "niemals ", "nie ", "nunca ", "jamais " };
 static const char *const refusals[] = { "don't use ", "do not use ", "dont use ", "stop using ",
-	"avoid using ", "n'utilise pas ", "n'utilise plus ", "n'utilise jamais ", "ne pas utiliser ",
-	"évite d'utiliser ", "verwende kein ", "verwende keine ", "no uses " };
-static const char *const stops[] = { "stop ", "avoid ", "don't ", "do not ", "dont ", "i don't want you to ",
-	"i do not want you to ", "ne mets pas ", "ne fais pas ", "n'ajoute pas ",
-	"arrête de ", "évite de ", "je ne veux pas que tu ", "evita ", "vermeide " };
+	"avoid using ", "n'utilise pas ", "n'utilise plus ", "n'utilise jamais ",
+	"ne pas utiliser ", "évite d'utiliser ", "verwende kein ", "verwende keine ", "no uses " };
+static const char *const stops[] = { "stop ", "avoid ", "don't ", "do not ", "dont ",
+	"i don't want you to ", "i do not want you to ", "ne mets pas ", "ne fais pas ",
+	"n'ajoute pas ", "arrête de ", "évite de ", "je ne veux pas que tu ", "evita ",
+	"vermeide " };
 static const char *const prefers[] = { "i prefer ", "i'd prefer ", "i would prefer ", "we prefer ",
-	"prefer ", "i'd rather use ", "i always prefer ", "i generally prefer ", "i usually prefer ",
-	"je préfère ", "on préfère ", "nous préférons ", "préfère ", "ich bevorzuge ",
-	"wir bevorzugen ", "prefiero ", "preferimos " };
+	"prefer ", "i'd rather use ", "i always prefer ", "i generally prefer ",
+	"i usually prefer ", "je préfère ", "on préfère ", "nous préférons ", "préfère ",
+	"ich bevorzuge ", "wir bevorzugen ", "prefiero ", "preferimos " };
 static const char *const uses[] = { "use ", "we use ", "we're using ", "we are using ", "i use ",
 	"we always use ", "always use ", "you should use ", "utilise ", "on utilise ",
-	"nous utilisons ", "utiliser ", "verwende ", "wir verwenden ", "nutze ", "usa ", "usamos " };
-static const char *const habits[] = { "we always ", "we never ", "we don't ", "we only ", "we usually ",
-	"i always ", "i never want ", "i like ", "i want ", "our convention is ",
+	"nous utilisons ", "utiliser ", "verwende ", "wir verwenden ", "nutze ", "usa ",
+	"usamos " };
+static const char *const habits[] = { "we always ", "we never ", "we don't ", "we only ",
+	"we usually ", "i always ", "i never want ", "i like ", "i want ", "our convention is ",
 	"the convention is ", "our rule is ", "on ne ", "nous ne " };
 
 /* ---- what speaks of this moment ---- */
@@ -72,11 +76,12 @@ static const char *const habits[] = { "we always ", "we never ", "we don't ", "w
 static const char *const passing[] = { " this ", " these ", " those ", " that.", " that,", " now",
 	" yet", " today", " above", " below", " following", " again", " for the moment",
 	" at the moment", " this time", " already", " anymore", " right away", " the pr",
-	" the branch", " first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ", " ça",
-	" cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
-	" esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
+	" the branch", " first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ",
+	" ça", " cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora",
+	" este ", " esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
 	" your change", " last commit", " the plan", " the test ", " the file ", " the code ",
-	" the issue ", " the bug ", " anything else", " fix anything", " change anything", " let me know", " the script ", " the error ", " the same " };
+	" the issue ", " the bug ", " anything else", " fix anything", " change anything",
+	" let me know", " the script ", " the error ", " the same " };
 static const char *const projects[] = { "this project", "this repo", "this codebase",
 	"this repository", "ce projet", "ce dépôt", "cette base de code" };
 
@@ -118,9 +123,9 @@ static const struct {
 	{ "package manager of python",
 		(const char *const[]){ "pip", "uv", "poetry", "pipenv", "conda", "pdm", NULL } },
 	{ "test runner of node", (const char *const[]){ "jest", "vitest", "mocha", "ava", NULL } },
-	{ "test runner of python",
-		(const char *const[]){ "pytest", "unittest", "nose", NULL } },
-	{ "browser tests", (const char *const[]){ "playwright", "cypress", "selenium", "puppeteer", NULL } },
+	{ "test runner of python", (const char *const[]){ "pytest", "unittest", "nose", NULL } },
+	{ "browser tests",
+		(const char *const[]){ "playwright", "cypress", "selenium", "puppeteer", NULL } },
 	{ "linter of python", (const char *const[]){ "ruff", "flake8", "pylint", NULL } },
 	{ "formatter of node", (const char *const[]){ "prettier", "biome", NULL } },
 	{ "indentation", (const char *const[]){ "tabs", "spaces", NULL } },
@@ -146,9 +151,9 @@ static const char *family_of(const char *option)
 static const char *const versus[] = { " instead of ", " rather than ", ", not ", " over ", " not ",
 	" and not ", " plutôt que ", " au lieu de ", ", pas ", " et non ", " et pas ", " statt ",
 	" anstatt ", " en vez de ", " en lugar de " };
-static const char *const scopes[] = { " here", " for ", " in ", " when ", " as ", " pour ", " dans ", " quand ",
-	" für ", " para ", " en ", " because ", " so ", " since ", " whenever ", " with ", " to ",
-	" if ", ", ", "; ", " - ", " (" };
+static const char *const scopes[] = { " here", " for ", " in ", " when ", " as ", " pour ",
+	" dans ", " quand ", " für ", " para ", " en ", " because ", " so ", " since ",
+	" whenever ", " with ", " to ", " if ", ", ", "; ", " - ", " (" };
 
 struct options {
 	struct str chosen, other, scope; /* in small letters */
@@ -311,7 +316,8 @@ static void hear_use(struct arena *a, struct heard *h, const char *lower, struct
 		h->manner = MANNER_OPTIONS;
 		h->strength = h->is_lasting || h->is_correction || is_ours ? 2 : 1;
 		/* "let's use X, not Y" settles one thing: a decision. */
-		if (str_starts(lower, "let's ") && !h->is_lasting && !knows_option(a, h->options.chosen))
+		if (str_starts(lower, "let's ") && !h->is_lasting &&
+			!knows_option(a, h->options.chosen))
 			h->manner = MANNER_NONE;
 		return;
 	}
@@ -353,11 +359,11 @@ static void hear_forbidden(struct arena *a, struct heard *h)
 /* Begins with what to do: "write …", "only add …". */
 static bool is_order(struct str rest)
 {
-	static const char *const orders[] = { "only ", "do ", "keep ", "write ", "put ", "ask ", "show ",
-		"commit ", "push ", "name ", "call ", "make ", "let ", "tell ", "give ", "answer ",
-		"reply ", "respond ", "speak ", "work ", "open ", "start ", "leave ", "include ",
-		"écris ", "mets ", "réponds ", "fais ", "demande ", "garde ", "lance ", "schreib ",
-		"antworte ", "escribe ", "responde ", "pon " };
+	static const char *const orders[] = { "only ", "do ", "keep ", "write ", "put ", "ask ",
+		"show ", "commit ", "push ", "name ", "call ", "make ", "let ", "tell ", "give ",
+		"answer ", "reply ", "respond ", "speak ", "work ", "open ", "start ", "leave ",
+		"include ", "écris ", "mets ", "réponds ", "fais ", "demande ", "garde ", "lance ",
+		"schreib ", "antworte ", "escribe ", "responde ", "pon " };
 	struct str first;
 
 	if (starts_with_any(rest, orders, ARRAY_LEN(orders), NULL))
@@ -373,8 +379,8 @@ static void hear(struct arena *a, struct heard *h, const char *lower)
 	hear_leads(h, lower);
 	if (starts_with_any(h->rest, prefers, ARRAY_LEN(prefers), &what)) {
 		h->manner = options_parse(what, &h->options) ? MANNER_OPTIONS
-			    : words_of(what) >= WORDS_MIN     ? MANNER_DO
-							      : MANNER_NONE;
+			    : words_of(what) >= WORDS_MIN    ? MANNER_DO
+							     : MANNER_NONE;
 		h->strength = 2;
 	} else if (starts_with_any(h->rest, uses, ARRAY_LEN(uses), &what)) {
 		hear_use(a, h, lower, what);
@@ -389,7 +395,8 @@ static void hear(struct arena *a, struct heard *h, const char *lower)
 		h->strength = 2;
 	}
 	if (h->manner == MANNER_NONE && starts_with_any(h->rest, habits, ARRAY_LEN(habits), NULL)) {
-		h->manner = h->is_lasting || strstr(lower, "we always ") || strstr(lower, "we never ") ||
+		h->manner = h->is_lasting || strstr(lower, "we always ") ||
+					    strstr(lower, "we never ") ||
 					    strstr(lower, "convention") || strstr(lower, "rule")
 				    ? MANNER_DO
 				    : MANNER_NONE;
@@ -411,8 +418,8 @@ static char *option_text(struct arena *a, struct str lower, const struct said *s
 		     : arena_dup(a, lower.p, lower.n);
 }
 
-static void fill_options(struct turn_view *v, struct fact_candidate *c, const struct heard *h,
-	const struct said *s)
+static void fill_options(
+	struct turn_view *v, struct fact_candidate *c, const struct heard *h, const struct said *s)
 {
 	const struct options *o = &h->options;
 	char *chosen = arena_dup(v->a, o->chosen.p, o->chosen.n);
@@ -425,16 +432,15 @@ static void fill_options(struct turn_view *v, struct fact_candidate *c, const st
 	if (!is_where || contains_any(scope, projects, ARRAY_LEN(projects)))
 		scope = "";
 	if (!family && *other)
-		family = family_of(other) ? family_of(other)
-			 : strcmp(chosen, other) < 0
-				 ? arena_printf(v->a, "%s | %s", chosen, other)
-				 : arena_printf(v->a, "%s | %s", other, chosen);
+		family = family_of(other)            ? family_of(other)
+			 : strcmp(chosen, other) < 0 ? arena_printf(v->a, "%s | %s", chosen, other)
+						     : arena_printf(v->a, "%s | %s", other, chosen);
 	c->subject = family ? arena_printf(v->a, "%s%s%s", family, *scope ? " " : "", scope)
 			    : arena_printf(v->a, "use %s", chosen);
 	c->value = chosen;
 	if (!*other && !family_of(chosen)) {
-		c->title = fact_title(v->a,
-			(struct str){ s->text.p + h->skipped, s->text.n - h->skipped });
+		c->title = fact_title(
+			v->a, (struct str){ s->text.p + h->skipped, s->text.n - h->skipped });
 		return;
 	}
 	c->title = arena_printf(v->a, *other ? "You prefer %s over %s%s%s" : "You prefer %s%s%s%s",
@@ -442,8 +448,8 @@ static void fill_options(struct turn_view *v, struct fact_candidate *c, const st
 		*scope ? " " : "", scope);
 }
 
-static void fill_demand(struct turn_view *v, struct fact_candidate *c, const struct heard *h,
-	const struct said *s)
+static void fill_demand(
+	struct turn_view *v, struct fact_candidate *c, const struct heard *h, const struct said *s)
 {
 	struct str words = { s->text.p + h->skipped, s->text.n - h->skipped };
 
@@ -460,11 +466,12 @@ static bool is_durable(struct turn_view *v, const struct said *s, const struct h
 {
 	size_t n = words_of(s->text);
 
-	if (n < (h->options.chosen.n ? 2 : WORDS_MIN) || n > WORDS_MAX || is_passing(v->a, s->lower))
+	if (n < (h->options.chosen.n ? 2 : WORDS_MIN) || n > WORDS_MAX ||
+		is_passing(v->a, s->lower))
 		return false;
-	if (h->rest.n > 3 && (memcmp(h->rest.p, "it ", 3) == 0 || str_find(h->rest, STR(" it.")) ||
-				     str_find((struct str){ h->rest.p, MIN(h->rest.n, 20u) },
-					     STR(" it "))))
+	if (h->rest.n > 3 &&
+		(memcmp(h->rest.p, "it ", 3) == 0 || str_find(h->rest, STR(" it.")) ||
+			str_find((struct str){ h->rest.p, MIN(h->rest.n, 20u) }, STR(" it "))))
 		return false;
 	/* In a long text or a list of one task's details only what is said for good counts. */
 	if ((s->is_long || s->is_item) && !(h->strength == 2 && (h->is_lasting || !s->is_long)))

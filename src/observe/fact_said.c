@@ -11,9 +11,9 @@
 #include "observe/fact_table.h"
 #include "observe/sentence.h"
 
-#define PROMPT_LONG 600  /* bytes above which a prompt is a task with its details */
-#define PROMPT_MAX 6000  /* bytes above which it is a document that was pasted */
-#define LINE_MAX 700     /* bytes of a line that a person typed */
+#define PROMPT_LONG 600 /* bytes above which a prompt is a task with its details */
+#define PROMPT_MAX 6000 /* bytes above which it is a document that was pasted */
+#define LINE_MAX 700    /* bytes of a line that a person typed */
 #define SENTENCE_MAX 260
 #define SENTENCE_MIN 8
 #define SAID_MAX 60
@@ -22,8 +22,8 @@ static bool is_foreign_prompt(const char *text)
 {
 	static const char *const starts[] = { "<", "/", "Caveat:", "[Request interrupted",
 		"Implement the following plan", "This session is being continued", "#", "{", "[{",
-		"You are ", "Your task is", "Base directory for this skill", "---\n", "Analyze this",
-		"Review the code changes", "Unknown skill", "[Image" };
+		"You are ", "Your task is", "Base directory for this skill", "---\n",
+		"Analyze this", "Review the code changes", "Unknown skill", "[Image" };
 
 	while (isspace((unsigned char)*text))
 		text++;
@@ -36,9 +36,9 @@ static bool is_foreign_prompt(const char *text)
 /* Code, logs, quotes, tables, tags, diffs, stack traces. */
 static bool is_foreign_line(struct str line, bool is_indented)
 {
-	static const char *const marks[] = { " ERROR ", " INFO ", " WARN", "Traceback", "://localhost",
-		"    at ", "=>", " != ", " == ", "();", "});", "&&", "||", "error:", "Error:",
-		"⏺", "⎿", "❯", "│", "└", "├", "\t" };
+	static const char *const marks[] = { " ERROR ", " INFO ", " WARN", "Traceback",
+		"://localhost", "    at ", "=>", " != ", " == ", "();", "});", "&&", "||",
+		"error:", "Error:", "⏺", "⎿", "❯", "│", "└", "├", "\t" };
 	static const char starts[] = ">|$<{}[]+#@\"`;=%&\\/~";
 	unsigned letters = 0;
 
@@ -71,8 +71,8 @@ static struct str strip_item(struct str line, bool *ret_is_item)
 	return line;
 }
 
-static void add_line(struct turn_view *v, struct said_list *out, const struct said *proto,
-	struct str line)
+static void add_line(
+	struct turn_view *v, struct said_list *out, const struct said *proto, struct str line)
 {
 	struct str s;
 
@@ -98,8 +98,8 @@ static void add_prompt(struct turn_view *v, struct said_list *out, const struct 
 	if (rest.n > PROMPT_MAX || is_foreign_prompt(e->text))
 		return;
 	while (str_line(&rest, &line)) {
-		bool is_indented = line.n > 3 && (memcmp(line.p, "    ", 4) == 0 ||
-							 line.p[0] == '\t');
+		bool is_indented =
+			line.n > 3 && (memcmp(line.p, "    ", 4) == 0 || line.p[0] == '\t');
 
 		line = str_trim(line);
 		if (line.n >= 3 && memcmp(line.p, "```", 3) == 0) {

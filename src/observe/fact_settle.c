@@ -9,7 +9,8 @@ static bool is_after(const struct fact_candidate *x, const struct fact_candidate
 	return x->at != y->at ? x->at > y->at : strcmp(x->key, y->key) > 0;
 }
 
-static void take_evidence(struct arena *a, struct fact_candidate *to, const struct fact_candidate *from)
+static void take_evidence(
+	struct arena *a, struct fact_candidate *to, const struct fact_candidate *from)
 {
 	struct evidence *all = ARENA_ARRAY(a, struct evidence, to->nevidence + from->nevidence + 1);
 
@@ -52,8 +53,8 @@ static int settle_topic(struct store *s, const struct fact_policy *policy,
 	struct topic_facts facts;
 	size_t n;
 
-	if (store_topic_candidates(s, &a, t->project, t->topic, TOPIC_CANDIDATES_MAX, &list, &n,
-		    err))
+	if (store_topic_candidates(
+		    s, &a, t->project, t->topic, TOPIC_CANDIDATES_MAX, &list, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (list[i].part == PART_FAILURE && join_half(s, &a, &list[i], err))

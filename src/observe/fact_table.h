@@ -27,7 +27,7 @@ struct fact_rule {
 	const char *help;
 };
 
-extern const struct fact_rule fact_rules[]; /* ends with a NULL name */
+extern const struct fact_rule fact_rules[];               /* ends with a NULL name */
 const struct fact_rule *fact_rule_find(const char *name); /* NULL */
 
 void facts_run(struct turn_view *v, struct rules_output *out);
@@ -52,8 +52,8 @@ struct fact_candidate candidate_begin(
 	const struct fact_rule *rule, const struct event *e, const char *slot, enum trust trust);
 void candidate_evidence(struct turn_view *v, struct fact_candidate *c, const struct event *e,
 	const char *role, struct str excerpt);
-void candidate_file(struct turn_view *v, struct fact_candidate *c, const char *path,
-	enum file_role role);
+void candidate_file(
+	struct turn_view *v, struct fact_candidate *c, const char *path, enum file_role role);
 /* Files of the turn whose name stands in the text. */
 void candidate_files_named(struct turn_view *v, struct fact_candidate *c, const char *text);
 /* Sets topic from rule and subject, and adds it; a slot that is there already is left. */

@@ -32,7 +32,7 @@ static bool is_plain_statement(struct str text)
 	if (starts_with_any(text, projects, ARRAY_LEN(projects), NULL))
 		s.traits &= ~(unsigned)TRAIT_POINTER;
 	return !(s.traits & (TRAIT_QUESTION | TRAIT_INTENT | TRAIT_POINTER | TRAIT_LEAD_IN |
-			    TRAIT_ADDRESS | TRAIT_STATUS)) &&
+				    TRAIT_ADDRESS | TRAIT_STATUS)) &&
 	       sentence_is_specific(&s);
 }
 
@@ -56,18 +56,18 @@ static void add_told(struct turn_view *v, const struct fact_rule *rule, struct r
 
 /* ---- decisions ---- */
 
-static const char *const deciding[] = { "decided to ", "decided on ", "decided against ", "we chose ",
-	"i chose ", "chose to ", "chose ", "opted for ", "opted to ", "went with ", "settled on ",
-	"decision: ", "decided: ", "agreed to ", "we agreed ", "the decision is ",
+static const char *const deciding[] = { "decided to ", "decided on ", "decided against ",
+	"we chose ", "i chose ", "chose to ", "chose ", "opted for ", "opted to ", "went with ",
+	"settled on ", "decision: ", "decided: ", "agreed to ", "we agreed ", "the decision is ",
 	"j'ai choisi ", "on a choisi ", "nous avons choisi ", "décision : ", "on a décidé ",
 	"j'ai décidé ", "nous avons décidé ", "wir haben entschieden ", "decidimos " };
-static const char *const reasons[] = { " because", " instead of ", " rather than ", " over ", " so that ",
-	" to avoid ", " since ", " not ", " plutôt que ", " parce que ", " au lieu de ", " afin de ",
-	" pour éviter ", " statt ", " en vez de " };
-static const char *const agreeing[] = { "let's go with ", "let's use ", "we'll use ", "we will use ",
-	"we'll go with ", "go with ", "i decided to ", "we decided to ", "i've decided to ",
-	"we're going with ", "on part sur ", "on va utiliser ", "partons sur ", "je choisis ",
-	"on garde ", "wir nehmen ", "vamos con " };
+static const char *const reasons[] = { " because", " instead of ", " rather than ", " over ",
+	" so that ", " to avoid ", " since ", " not ", " plutôt que ", " parce que ",
+	" au lieu de ", " afin de ", " pour éviter ", " statt ", " en vez de " };
+static const char *const agreeing[] = { "let's go with ", "let's use ", "we'll use ",
+	"we will use ", "we'll go with ", "go with ", "i decided to ", "we decided to ",
+	"i've decided to ", "we're going with ", "on part sur ", "on va utiliser ", "partons sur ",
+	"je choisis ", "on garde ", "wir nehmen ", "vamos con " };
 
 /* "you decided to call X": somebody else's flow, not a decision about the work. */
 static bool opens_with(const char *lower, const char *const *words, size_t n)
@@ -78,23 +78,25 @@ static bool opens_with(const char *lower, const char *const *words, size_t n)
 
 	if (starts_with_any(s, words, n, NULL))
 		return true;
-	return starts_with_any(s, before, ARRAY_LEN(before), &s) && starts_with_any(s, words, n, NULL);
+	return starts_with_any(s, before, ARRAY_LEN(before), &s) &&
+	       starts_with_any(s, words, n, NULL);
 }
 
 /* Questions about the next step of the work, not about the work itself. */
 static bool is_about_steps(const char *lower)
 {
 	static const char *const steps[] = { "should i proceed", "would you like me", "ready to",
-		"shall i", "commit", "push", "what next", "next step", "how would you like to proceed",
-		"how should i proceed", "what would you like", "which task", "continue", "start with",
-		"do you want me", "merge", "what do you want", "pull request", "worktree", "open a pr",
-		"look good", "looks good", "feedback", "satisfied", "approve", "review" };
+		"shall i", "commit", "push", "what next", "next step",
+		"how would you like to proceed", "how should i proceed", "what would you like",
+		"which task", "continue", "start with", "do you want me", "merge",
+		"what do you want", "pull request", "worktree", "open a pr", "look good",
+		"looks good", "feedback", "satisfied", "approve", "review" };
 
 	return contains_any(lower, steps, ARRAY_LEN(steps));
 }
 
-static void add_choice(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
-	size_t i)
+static void add_choice(
+	struct turn_view *v, const struct fact_rule *rule, struct rules_output *out, size_t i)
 {
 	static const char *const empty[] = { "yes", "no", "ok", "oui", "non", "both", "all", "none",
 		"skip", "other", "not sure", "i don't know", "you decide" };
@@ -118,15 +120,15 @@ static void add_choice(struct turn_view *v, const struct fact_rule *rule, struct
 	c.strength = 2;
 	c.subject = subject_of(v->a, str_of(ch->question));
 	c.value = lower;
-	c.title = arena_printf(v->a, "%s → %s", fact_title(v->a, str_of(ch->question)),
-		fact_title(v->a, answer));
+	c.title = arena_printf(
+		v->a, "%s → %s", fact_title(v->a, str_of(ch->question)), fact_title(v->a, answer));
 	candidate_files_named(v, &c, c.title);
 	candidate_evidence(v, &c, ch->event, "answer", str_of(c.title));
 	candidate_add(v, out, &c);
 }
 
-static const char *const pointing[] = { "first one", "second one", "third one", "last one", "option",
-	"that one", "this one", "former", "latter", "your suggestion", "your proposal" };
+static const char *const pointing[] = { "first one", "second one", "third one", "last one",
+	"option", "that one", "this one", "former", "latter", "your suggestion", "your proposal" };
 
 /* The person agrees to something that has a name. */
 static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
@@ -139,7 +141,8 @@ static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct
 		const struct said *s = &list.items[i];
 		struct fact_candidate c;
 
-		if (s->is_long || s->text.n < TEXT_MIN || says_any(s->lower, pointing, ARRAY_LEN(pointing)) ||
+		if (s->is_long || s->text.n < TEXT_MIN ||
+			says_any(s->lower, pointing, ARRAY_LEN(pointing)) ||
 			!opens_with(s->lower, agreeing, ARRAY_LEN(agreeing)) ||
 			!says_any(s->lower, reasons, ARRAY_LEN(reasons)))
 			continue;
@@ -177,11 +180,12 @@ void fact_decide(struct turn_view *v, const struct fact_rule *rule, struct rules
 
 static const char *const failing[] = { "didn't work", "did not work", "doesn't work because",
 	"does not work because", "won't work because", "will not work because", "reverted because",
-	"reverted the ", "had to revert", "was reverted", "turned out to be wrong", "turned out not to",
-	"is a dead end", "was a dead end", "abandoned because", "abandoned since", "can't be used because",
-	"cannot be used because", "not viable because", "isn't viable", "is not viable",
-	"n'a pas marché", "n'a pas fonctionné", "ne fonctionne pas parce", "ne marche pas parce",
-	"fausse piste", "hat nicht funktioniert", "no funcionó" };
+	"reverted the ", "had to revert", "was reverted", "turned out to be wrong",
+	"turned out not to", "is a dead end", "was a dead end", "abandoned because",
+	"abandoned since", "can't be used because", "cannot be used because", "not viable because",
+	"isn't viable", "is not viable", "n'a pas marché", "n'a pas fonctionné",
+	"ne fonctionne pas parce", "ne marche pas parce", "fausse piste", "hat nicht funktioniert",
+	"no funcionó" };
 
 void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
@@ -205,13 +209,15 @@ void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rul
 
 /* ---- open ends ---- */
 
-static const char *const leaving[] = { "still need to", "still needs to be", "still needs fixing", "remains to be",
-	"left to do", "not yet implemented", "not implemented yet", "todo: ", "follow-up: ",
-	"remaining: ", "is still missing", "are still missing", "not yet covered", "not yet handled",
-	"reste à ", "pas encore implémenté", "il manque encore", "noch offen", "falta por " };
-static const char *const offering[] = { "want me to", "let me know", "would you like", "i can", "shall i",
-	"if you", "you can", "you could", "you may", "you'll", "let me", "until", "so that", "stop at", "if", "changed from", "voulez-vous", "veux-tu",
-	"dis-moi", "feel free", "optional", "consider", "none", "nothing" };
+static const char *const leaving[] = { "still need to", "still needs to be", "still needs fixing",
+	"remains to be", "left to do", "not yet implemented", "not implemented yet",
+	"todo: ", "follow-up: ", "remaining: ", "is still missing", "are still missing",
+	"not yet covered", "not yet handled", "reste à ", "pas encore implémenté",
+	"il manque encore", "noch offen", "falta por " };
+static const char *const offering[] = { "want me to", "let me know", "would you like", "i can",
+	"shall i", "if you", "you can", "you could", "you may", "you'll", "let me", "until",
+	"so that", "stop at", "if", "changed from", "voulez-vous", "veux-tu", "dis-moi",
+	"feel free", "optional", "consider", "none", "nothing" };
 
 /* Work done in this turn may close what an earlier one left open. */
 static void add_done(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
@@ -278,16 +284,18 @@ static const char *const customs[] = { "by convention", "the convention is", "na
 	"every command ", "par convention", "le projet utilise ", "la convention est",
 	"die konvention", "das projekt verwendet", "el proyecto usa " };
 static const char *const structures[] = { " is responsible for ", " lives in ", " live in ",
-	" is implemented in ", " is defined in ", " are defined in ", " delegates to ", " is stored in ",
-	" are stored in ", " is the entry point", " wraps ", " reads from ", " writes to ", " is called by ", " is called from ", " is handled by ", " are handled by ",
+	" is implemented in ", " is defined in ", " are defined in ", " delegates to ",
+	" is stored in ", " are stored in ", " is the entry point", " wraps ", " reads from ",
+	" writes to ", " is called by ", " is called from ", " is handled by ", " are handled by ",
 	" is handled in ", " is built from ", " consists of ", " est défini dans ",
-	" est responsable de ", " se trouve dans ", " délègue à ", " liegt in ", " se encuentra en " };
+	" est responsable de ", " se trouve dans ", " délègue à ", " liegt in ",
+	" se encuentra en " };
 static const char *const changing[] = { "added", "fixed", "changed", "updated", "removed", "now",
-	"no longer", "created", "renamed", "moved", "should", "would", "could", "will", "was", "were",
-	"instead", "let me", "i'll", "bug", "fails", "error", "issue", "missing", "broken", "wrong",
-	"incorrect", "until", "if", "problem", "option", "approach", "line", "already", "still",
-	"expected", "fix", "need", "needs", "which", "we", "i", "you", "but", "doesn't", "does not",
-	"isn't", "ajouté", "corrigé", "maintenant" };
+	"no longer", "created", "renamed", "moved", "should", "would", "could", "will", "was",
+	"were", "instead", "let me", "i'll", "bug", "fails", "error", "issue", "missing", "broken",
+	"wrong", "incorrect", "until", "if", "problem", "option", "approach", "line", "already",
+	"still", "expected", "fix", "need", "needs", "which", "we", "i", "you", "but", "doesn't",
+	"does not", "isn't", "ajouté", "corrigé", "maintenant" };
 
 /* The names of a sentence must have been seen by a tool, not only told. */
 static bool is_seen(struct turn_view *v, struct str text)

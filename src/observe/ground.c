@@ -26,8 +26,7 @@ const char *const claim_names[CLAIM_COUNT] = {
 	[CLAIM_COMMIT] = "commit",
 };
 
-static void add_claim(
-	struct arena *a, struct grounding *g, enum claim_kind kind, struct str text)
+static void add_claim(struct arena *a, struct grounding *g, enum claim_kind kind, struct str text)
 {
 	struct claim c = { .kind = kind };
 
@@ -183,7 +182,8 @@ static bool has_quote(struct str text, struct str quote)
 		at = str_find((struct str){ at + 1, (size_t)(end - at) - 1 }, first)) {
 		const char *p = at, *q = quote.p, *qend = quote.p + quote.n;
 
-		while (p < end && q < qend && (*p == *q || (isspace((unsigned char)*p) && *q == ' '))) {
+		while (p < end && q < qend &&
+			(*p == *q || (isspace((unsigned char)*p) && *q == ' '))) {
 			bool is_blank = isspace((unsigned char)*p);
 
 			do

@@ -13,7 +13,14 @@
  * or a model made; a person needs no proof. Pure.
  */
 
-enum claim_kind { CLAIM_FILE, CLAIM_IDENTIFIER, CLAIM_NUMBER, CLAIM_QUOTE, CLAIM_COMMIT, CLAIM_COUNT };
+enum claim_kind {
+	CLAIM_FILE,
+	CLAIM_IDENTIFIER,
+	CLAIM_NUMBER,
+	CLAIM_QUOTE,
+	CLAIM_COMMIT,
+	CLAIM_COUNT
+};
 extern const char *const claim_names[CLAIM_COUNT];
 
 struct claim {
@@ -22,8 +29,9 @@ struct claim {
 	bool is_supported;
 };
 
-#define CLAIMS_MAX 64             /* looked at in one text */
-#define GROUND_EVIDENCE_MAX (8u << 20) /* bytes of evidence searched; what lies beyond supports nothing */
+#define CLAIMS_MAX 64 /* looked at in one text */
+#define GROUND_EVIDENCE_MAX \
+	(8u << 20) /* bytes of evidence searched; what lies beyond supports nothing */
 
 struct grounding {
 	struct claim *claims;

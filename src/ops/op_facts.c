@@ -141,9 +141,8 @@ static int search_all(struct facts *f, struct err *err)
 		.filter = { .project = (uint32_t)f->project,
 			.classes = 1u << DOC_MEMORY,
 			.memory_kinds = 1u << KIND_FACT,
-			.statuses = f->status >= 0
-					    ? 1u << f->status
-					    : 1u << MEMORY_ACTIVE | 1u << MEMORY_PENDING },
+			.statuses = f->status >= 0 ? 1u << f->status
+						   : 1u << MEMORY_ACTIVE | 1u << MEMORY_PENDING },
 		.as_of = f->as_of,
 		.limit = FIND_SIFT_PAGE };
 	struct find_result r;

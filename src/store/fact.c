@@ -115,8 +115,7 @@ static int put_all(struct store *s, const struct fact_topic *t, struct topic_fac
 			f->m.superseded_by = facts[f->successor].m.id;
 		if (forget_is_buried_memory(s, &f->m, &is_forgotten, err))
 			return -1;
-		if (!is_forgotten &&
-			put_fact(s, t, f, find_kept(kept, nkept, f->m.slot), err))
+		if (!is_forgotten && put_fact(s, t, f, find_kept(kept, nkept, f->m.slot), err))
 			return -1;
 	}
 	return drop_unused(s, kept, nkept, err);
@@ -129,8 +128,7 @@ int store_topic_facts(struct store *s, const struct fact_topic *t, struct topic_
 	struct kept_fact *kept;
 	size_t nkept;
 
-	if (load_kept(s, &a, t, &kept, &nkept, err) ||
-		put_all(s, t, facts, n, kept, nkept, err))
+	if (load_kept(s, &a, t, &kept, &nkept, err) || put_all(s, t, facts, n, kept, nkept, err))
 		return -1;
 	return db_run(s->db, "DELETE FROM fact_due WHERE project = ?1 AND topic = ?2",
 		DB_ARGS(db_i(t->project), db_i(t->topic)), err);

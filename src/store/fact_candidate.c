@@ -108,8 +108,8 @@ static void candidate_unpack(struct arena *a, struct str pack, struct fact_candi
 				.size = -1 };
 			ARENA_PUSH(a, c->files, c->nfiles, files_cap, f);
 		} else if (field == FIELD_EVIDENCE) {
-			ARENA_PUSH(a, c->evidence, c->nevidence, evidence_cap,
-				read_evidence(value));
+			ARENA_PUSH(
+				a, c->evidence, c->nevidence, evidence_cap, read_evidence(value));
 		}
 		for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 			if (fields[i].field == field)
@@ -133,7 +133,8 @@ static int chain_due(struct store *s, int64_t session, int64_t chain, struct err
 	if (!chain)
 		return 0;
 	return db_run(s->db,
-		"INSERT INTO fact_due (project, topic) SELECT DISTINCT project, topic FROM candidate "
+		"INSERT INTO fact_due (project, topic) SELECT DISTINCT project, topic FROM "
+		"candidate "
 		"WHERE session = ?1 AND chain = ?2 ON CONFLICT (project, topic) DO NOTHING",
 		DB_ARGS(db_i(session), db_i(chain)), err);
 }

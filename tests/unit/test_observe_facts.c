@@ -173,9 +173,8 @@ static void add_single(struct arena *a, struct case_file *f, char sign, char *te
 	add_turn(c, false);
 	if (arrow && sign != '-') {
 		*arrow = '\0';
-		c->wants[c->nwants++] = (struct want){
-			sign == '+' ? MEMORY_ACTIVE : MEMORY_PENDING, arrow + 4
-		};
+		c->wants[c->nwants++] =
+			(struct want){ sign == '+' ? MEMORY_ACTIVE : MEMORY_PENDING, arrow + 4 };
 	}
 	if (!f->is_reply) {
 		add_event(a, c, EVENT_PROMPT)->text = text;
@@ -232,7 +231,9 @@ static void observe(struct fixture *f, const struct fact_case *c, size_t i, int6
 	const struct case_turn *t = &c->turns[i];
 	struct session session = { .id = base + t->session, .cwd = ROOT, .branch = "main" };
 	struct project p = { .id = project, .root = ROOT };
-	struct turn turn = { .id = base + 100 + (int64_t)i, .session = session.id, .project = project };
+	struct turn turn = {
+		.id = base + 100 + (int64_t)i, .session = session.id, .project = project
+	};
 	struct event *events = ARENA_ARRAY(&a, struct event, nevents + 1);
 	struct rules_input in = { .turn = &turn, .session = &session, .project = &p };
 	struct rules_output out;
@@ -260,10 +261,15 @@ static void settle(struct fixture *f)
 	while (n);
 }
 
-static void list_facts(struct fixture *f, struct arena *a, int64_t project, struct memory **ret, size_t *ret_n)
+static void list_facts(
+	struct fixture *f, struct arena *a, int64_t project, struct memory **ret, size_t *ret_n)
 {
-	struct memory_query q = { .project = project, .kind = KIND_FACT, .type = -1, .status = -1,
-		.origin = -1, .max = 10000 };
+	struct memory_query q = { .project = project,
+		.kind = KIND_FACT,
+		.type = -1,
+		.status = -1,
+		.origin = -1,
+		.max = 10000 };
 
 	ok(store_memory_list(f->s, a, &q, ret, ret_n, &f->err));
 }
@@ -378,8 +384,9 @@ static char *facts_text(struct fixture *f, struct arena *a)
 		ok(store_memory_get(f->s, a, list[i].id, &m, &f->err));
 		if (m.superseded_by)
 			ok(store_memory_get(f->s, a, m.superseded_by, &next, &f->err));
-		lines[i] = arena_printf(a, "%s %s %s %.3f %s %lld-%lld > %s; %zu files %zu evidence %s\n",
-			m.rule, m.slot, m.title, m.confidence, memory_status_names[m.status],
+		lines[i] = arena_printf(a,
+			"%s %s %s %.3f %s %lld-%lld > %s; %zu files %zu evidence %s\n", m.rule,
+			m.slot, m.title, m.confidence, memory_status_names[m.status],
 			(long long)m.valid_from, (long long)m.valid_to,
 			next.title ? next.title : "", m.nfiles, m.nevidence, m.tally);
 	}
@@ -403,7 +410,8 @@ static size_t all_steps(struct arena *a, const struct case_file *file, struct st
 	return n;
 }
 
-static void take_step(struct fixture *f, const struct case_file *file, struct step s, uint64_t *seed)
+static void take_step(
+	struct fixture *f, const struct case_file *file, struct step s, uint64_t *seed)
 {
 	const struct fact_case *c = &file->items[s.c];
 	int64_t base = ((int64_t)s.c + 1) * 1000;
@@ -540,7 +548,8 @@ static void what_the_evidence_lacks_is_listed(void **state)
 
 	(void)state;
 	ground_check(&a,
-		STR("`line_next()` in src/parser.c and lexer.c reads 4096, not 8192 bytes; 1a2b3c4d and "
+		STR("`line_next()` in src/parser.c and lexer.c reads 4096, not 8192 bytes; "
+		    "1a2b3c4d and "
 		    "9f8e7d6c; \"the words stand in two lines\", \"these words do not\""),
 		evidence, ARRAY_LEN(evidence), &g);
 	assert_int_equal(g.unsupported, 4);
@@ -560,8 +569,12 @@ static void what_the_evidence_lacks_is_listed(void **state)
 static void confidence_follows_its_formula(void **state)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	struct confidence once = { .trust = TRUST_PROMPT, .strength = 1, .times = 1, .sessions = 1 };
-	struct confidence often = { .trust = TRUST_PROMPT, .strength = 1, .times = 8, .sessions = 4 };
+	struct confidence once = {
+		.trust = TRUST_PROMPT, .strength = 1, .times = 1, .sessions = 1
+	};
+	struct confidence often = {
+		.trust = TRUST_PROMPT, .strength = 1, .times = 8, .sessions = 4
+	};
 	struct memory m = { .trust = TRUST_PROMPT, .confidence = .8, .at = 1 };
 	int64_t year = 365LL * 86400000;
 
