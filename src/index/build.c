@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/dates.h"
 #include "index/writer.h"
 #include "text/hash.h"
 
@@ -172,24 +173,32 @@ static enum language language_of(const struct doc *d)
 	return text_language(d->body.n ? d->body : d->title);
 }
 
+static void take_field(struct builder *b, enum field field, struct str text, enum language lang)
+{
+	if (text.n == 0)
+		return;
+	if (text.n > FIELD_MAX)
+		text.n = utf8_cut(text.p, text.n, FIELD_MAX);
+	b->field = field;
+	analyser_run_as(b->an, text, lang, take_term, b);
+	finish_word(b);
+	if (b->last_position + POSITION_GAP > b->base)
+		b->base = b->last_position + POSITION_GAP;
+}
+
 static void take_doc(struct builder *b, const struct doc *d, uint32_t n, struct doc_row *row)
 {
 	const struct str fields[FIELD_COUNT] = { d->title, d->body, d->rest };
 	enum language lang = language_of(d);
 	b->doc = n;
 	b->base = b->words = b->last_position = 0;
-	for (int f = 0; f < FIELD_COUNT; f++) {
-		struct str text = fields[f];
-		if (text.n == 0)
-			continue;
-		if (text.n > FIELD_MAX)
-			text.n = utf8_cut(text.p, text.n, FIELD_MAX);
-		b->field = (enum field)f;
-		analyser_run_as(b->an, text, lang, take_term, b);
-		finish_word(b);
-		if (b->last_position + POSITION_GAP > b->base)
-			b->base = b->last_position + POSITION_GAP;
-	}
+	for (int f = 0; f < FIELD_COUNT; f++)
+		take_field(b, (enum field)f, fields[f], lang);
+	/* The day it is of, as words, which do not count for its length. */
+	const uint32_t words = b->words;
+	char date[DATE_WORDS_MAX];
+	take_field(b, FIELD_REST, date_words(d->columns.at, date), lang);
+	b->words = words;
 	row->id = d->id;
 	row->columns = d->columns;
 	row->length = length_code(b->words);
@@ -325,7 +334,8 @@ struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
 	 * The hash table points at entries by number: from here on it is not needed, and entries
 	 * may move.
 	 */
-	qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
+	if (b->nentries)
+		qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
 	struct segment_writer *w = writer_new(-1, rows, n);
 	struct list l = { 0 };
 	for (size_t i = 0; i < b->nentries; i++)

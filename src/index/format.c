@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "text/hash.h"
 
 #define BODY_LEVELS 16
 #define BODY_EXACT 8   /* levels below this one are not rounded */
@@ -76,4 +77,12 @@ uint32_t length_of(uint8_t code)
 		return code;
 	unsigned e = 4u + (code - 16u) / 8;
 	return (8u + (code - 16u) % 8) << (e - 3);
+}
+
+uint64_t format_version(void)
+{
+	const uint64_t parts[] = { SEGMENT_VERSION, sizeof(struct trailer), COLUMN_COUNT,
+		FIELD_COUNT, POSTING_BLOCK, DICTIONARY_BLOCK, POSITIONS_BITS,
+		hash64(code_table(), CODE_COUNT * sizeof(struct code_info)) };
+	return hash64(parts, sizeof(parts));
 }

@@ -22,7 +22,7 @@
  */
 
 #define SEGMENT_MAGIC 0x31676573656d6572u /* "remeseg1" */
-#define SEGMENT_VERSION 1u
+#define SEGMENT_VERSION 2u           /* also of what terms are made of a text */
 #define POSTING_BLOCK 128u
 #define DICTIONARY_BLOCK 16u
 #define WHOLE_MARK '\x02'
@@ -78,6 +78,12 @@ struct code_info {
 };
 const struct code_info *code_table(void); /* CODE_COUNT rows */
 uint8_t code_of(unsigned title, unsigned body, unsigned rest);
+
+/*
+ * What a file must have been written by to be read: the version, and whatever of the layout can be
+ * counted, so that a change that forgot the version is noticed too.
+ */
+uint64_t format_version(void);
 
 /* Lengths of documents in words, to a byte and back; rounded down above 16. */
 uint8_t length_code(uint32_t words);

@@ -116,6 +116,8 @@ struct search {
 	bool wants_total; /* exact count */
 	bool by_session;  /* one hit per session: its score and its best item */
 	int64_t now;      /* for recency; 0 switches it off */
+	/* Documents of that time weigh more; both 0: the period that the question names, if any. */
+	int64_t period_from, period_to;
 };
 
 struct search_result {
@@ -126,6 +128,7 @@ struct search_result {
 	uint64_t total; /* lower bound unless total_is_exact */
 	bool total_is_exact;
 	enum match_rung match;
+	const char *did_you_mean; /* MATCH_SPELLING: the words that were looked for instead; or NULL */
 	struct str *terms; /* folded words and stems that were looked for, for snippets */
 	size_t nterms;
 };

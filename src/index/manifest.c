@@ -64,7 +64,7 @@ int manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct
 		return err_set(err, ERR_IO, "'%s' is damaged", path);
 	struct reader r = { (uint8_t *)b.data, (uint8_t *)b.data + b.len - 8, false };
 	uint64_t magic = take(&r, 8), version = take(&r, 8);
-	if (magic != MANIFEST_MAGIC || version != SEGMENT_VERSION)
+	if (magic != MANIFEST_MAGIC || version != format_version())
 		return err_set(err, ERR_IO, "'%s' is of another version", path);
 	struct manifest m = { .seq = take(&r, 8), .next_file = take(&r, 8), .n = take(&r, 8) };
 	if (m.n > SEGMENTS_MAX)
@@ -121,7 +121,7 @@ int manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint
 	size_t n = 0;
 	for (size_t i = 0; i < s->n; i++)
 		n += s->views[i].seg->name != NULL;
-	const uint64_t head[] = { MANIFEST_MAGIC, SEGMENT_VERSION, seq, next_file, n };
+	const uint64_t head[] = { MANIFEST_MAGIC, format_version(), seq, next_file, n };
 	for (size_t i = 0; i < ARRAY_LEN(head); i++)
 		fixed_put(&b, head[i], 8);
 	for (size_t i = 0; i < s->n; i++)

@@ -9,7 +9,9 @@
 #include <strings.h>
 
 #include "base/mem.h"
+#include "index/dates.h"
 #include "index/query_parts.h"
+#include "index/synonyms.h"
 
 struct parse {
 	struct arena *a;
@@ -70,6 +72,16 @@ static void add_accented(struct parse *p, struct query_word *w)
 	}
 }
 
+/* Other words that mean the same count as further forms. */
+static void add_synonyms(struct parse *p, struct query_word *w)
+{
+	struct str others[SYNONYMS_MAX];
+	size_t n = synonyms_of(w->word, others);
+	for (size_t i = 0; i < n; i++)
+		for (int lang = 0; lang < LANGUAGE_COUNT; lang++)
+			add_stem(p, w, analyser_stem(p->an, others[i], (enum language)lang));
+}
+
 static size_t word_of(struct parse *p, const struct term *t)
 {
 	struct query *q = p->q;
@@ -94,6 +106,8 @@ static size_t word_of(struct parse *p, const struct term *t)
 		add_stem(p, w, analyser_stem(p->an, w->word, (enum language)lang));
 	if (is_word)
 		add_accented(p, w);
+	if (!is_whole && !p->is_excluded)
+		add_synonyms(p, w);
 	return q->nwords++;
 }
 
@@ -219,6 +233,17 @@ static void drop_stop_words(struct query *q)
 			q->words[i].is_scored = false;
 }
 
+/* The words that name a period say when it was, not what: they count only alone. */
+static void drop_period_words(struct query *q)
+{
+	const size_t first = q->period.first, end = first + q->period.n;
+	bool has_other = false;
+	for (size_t i = 0; i < q->nwords; i++)
+		has_other |= q->words[i].is_scored && (i < first || i >= end);
+	for (size_t i = first; has_other && i < end; i++)
+		q->words[i].is_scored = false;
+}
+
 struct query *query_parse(
 	struct arena *a, struct analyser *an, struct str text, struct query_filter *ret_filter)
 {
@@ -237,7 +262,9 @@ struct query *query_parse(
 		}
 		take_one(&p, &text);
 	}
+	period_find(p.q);
 	drop_stop_words(p.q);
+	drop_period_words(p.q);
 	return p.q;
 }
 

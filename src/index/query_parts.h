@@ -5,7 +5,7 @@
 
 /* A parsed question from the inside. */
 
-#define WORD_STEMS_MAX 6
+#define WORD_STEMS_MAX 16
 
 struct query_word {
 	struct str word; /* folded */
@@ -29,6 +29,22 @@ struct phrase_word {
 	uint32_t offset; /* from the phrase's first */
 };
 
+/* When what is asked for happened, as the question says it. */
+enum period_unit {
+	PERIOD_NONE,
+	PERIOD_DAY,   /* `back` days ago */
+	PERIOD_WEEK,  /* the week `back` weeks ago, from Monday */
+	PERIOD_MONTH, /* the month `back` months ago */
+	PERIOD_WEEKDAY,    /* the latest day of that name, 0 Sunday */
+	PERIOD_MONTH_NAME, /* the latest month of that name, 0 January */
+};
+
+struct period {
+	enum period_unit unit;
+	int back, number;
+	size_t first, n; /* its words */
+};
+
 struct query {
 	struct query_word words[QUERY_TERMS_MAX];
 	size_t nwords;
@@ -36,6 +52,7 @@ struct query {
 	size_t nphrases, phrases_cap;
 	struct phrase_word *phrase_words;
 	size_t nphrase_words, phrase_words_cap;
+	struct period period;
 };
 
 #endif

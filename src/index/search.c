@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "index/complete.h"
+#include "index/dates.h"
 #include "index/filter.h"
 #include "index/fuse.h"
 #include "index/pairs.h"
@@ -56,6 +57,8 @@ double search_prior(const struct search *in, const struct segment *seg, uint32_t
 			DAY_MS;
 		share += w->recency * exp2(-age / w->recency_days);
 	}
+	int64_t at = (int64_t)segment_column(seg, COLUMN_AT, doc);
+	share += at >= in->period_from && at < in->period_to ? w->period : 0;
 	share += flags & DOC_PINNED ? w->pinned : 0;
 	share += flags & DOC_META ? w->meta : 0;
 	share += flags & DOC_SUSPECT ? w->suspect : 0;
@@ -67,13 +70,14 @@ double search_prior(const struct search *in, const struct segment *seg, uint32_t
 	       w->confidence * (double)segment_column(seg, COLUMN_CONFIDENCE, doc) / UINT8_MAX;
 }
 
-static double most_prior(void)
+static double most_prior(const struct search *in)
 {
 	const struct weights *w = &index_weights;
 	double kind = 0;
 	for (int i = 0; i < MEMORY_KIND_COUNT; i++)
 		kind = MAX(kind, w->kinds[i]);
-	return w->recency + w->pinned + w->confidence + kind;
+	double period = in->period_from < in->period_to ? w->period : 0;
+	return w->recency + w->pinned + w->confidence + period + kind;
 }
 
 static void collect_view(struct collect *c, size_t view)
@@ -244,7 +248,7 @@ static void search_once(
 	pairs_run(r);
 	score_sessions(r);
 	set_weights(r, in);
-	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior() };
+	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior(in) };
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
 	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
 	if (in->by_session)
@@ -301,8 +305,10 @@ void search_words(struct snapshot *snap, struct room *room, struct arena *a,
 	*ret = (struct search_result){ 0 };
 	search_once(second, a, &again, ret);
 	give_terms(again.query, a, ret);
-	if (ret->total)
-		ret->match = MATCH_SPELLING;
+	if (ret->total == 0)
+		return;
+	ret->match = MATCH_SPELLING;
+	ret->did_you_mean = spell_said(a, q->query, again.query);
 }
 
 int index_search(struct index *ix, struct arena *a, const struct search *q,
@@ -310,12 +316,15 @@ int index_search(struct index *ix, struct arena *a, const struct search *q,
 {
 	if (!q->query)
 		return err_set(err, ERR_INTERNAL, "a search came without a query");
+	struct search in = *q;
+	if (in.period_from == 0 && in.period_to == 0)
+		period_times(q->query, q->now, &in.period_from, &in.period_to);
 	struct snapshot *snap = snapshot_take(ix);
 	struct room *room = room_take(ix);
-	if (fuse_is_wanted(q))
-		fuse_search(snap, room, a, q, ret);
+	if (fuse_is_wanted(&in))
+		fuse_search(snap, room, a, &in, ret);
 	else
-		search_words(snap, room, a, q, ret);
+		search_words(snap, room, a, &in, ret);
 	room_leave(ix, room);
 	snapshot_leave(ix, snap);
 	return 0;

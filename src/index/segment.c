@@ -12,7 +12,7 @@
 
 static bool is_inside(const struct trailer *t, size_t len)
 {
-	if (t->magic != SEGMENT_MAGIC || t->version != SEGMENT_VERSION)
+	if (t->magic != SEGMENT_MAGIC || t->version != format_version())
 		return false;
 	if (t->class_start[CLASS_COUNT] != t->docs || t->dictionary_at > len ||
 		t->dictionary_len > len || t->index_at > len)

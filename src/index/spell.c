@@ -100,3 +100,13 @@ const struct query *spell_correct(
 	}
 	return is_fixed ? fixed : NULL;
 }
+
+const char *spell_said(struct arena *a, const struct query *q, const struct query *fixed)
+{
+	const char *said = "";
+	for (size_t i = 0; i < q->nwords; i++)
+		if (!str_eq(q->words[i].word, fixed->words[i].word))
+			said = arena_printf(a, "%s%s%.*s", said, *said ? " " : "",
+				(int)fixed->words[i].word.n, fixed->words[i].word.p);
+	return said;
+}

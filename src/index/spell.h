@@ -10,4 +10,7 @@
 const struct query *spell_correct(
 	struct arena *a, const struct snapshot *snap, const struct query *q);
 
+/* The words that were put in the place of others, with blanks between. */
+const char *spell_said(struct arena *a, const struct query *q, const struct query *fixed);
+
 #endif

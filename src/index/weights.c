@@ -19,7 +19,7 @@ struct weights index_weights = {
 	.form = 0.9,
 	.session_k1 = 1.2,
 	.session_b = 0.75,
-	.session_memory = 1,
+	.session_memory = 0.05,
 	.session_title = 1,
 	.pair_apart = 3,
 	.pair_window = 3,
@@ -40,6 +40,7 @@ struct weights index_weights = {
 	.meta = -0.3,
 	.suspect = -0.15,
 	.confidence = 0.1,
+	.period = 0.6,
 	.kinds = { [KIND_OBSERVATION] = 0.05,
 		[KIND_SUMMARY] = 0.05,
 		[KIND_FACT] = 0.05,
@@ -67,5 +68,6 @@ const struct weight_name weight_names[] = {
 	WEIGHT(recency_days),
 	WEIGHT(meta),
 	WEIGHT(confidence),
+	WEIGHT(period),
 };
 const size_t weight_count = ARRAY_LEN(weight_names);

@@ -37,6 +37,7 @@ struct weights {
 	/* Priors, as shares of the score. */
 	double recency, recency_days;    /* for what happened now; halves every so many days */
 	double pinned, meta, suspect, confidence; /* confidence: between 0 and 255 */
+	double period; /* of the time that the question names */
 	double kinds[MEMORY_KIND_COUNT];
 };
 

@@ -310,7 +310,7 @@ static void put_rest(struct segment_writer *w)
 	for (size_t i = 0; i < w->nrows; i++)
 		for (unsigned c = (unsigned)DOC_CLASS(w->rows[i].id) + 1; c <= CLASS_COUNT; c++)
 			w->t.class_start[c] = (uint32_t)i + 1;
-	w->t.version = SEGMENT_VERSION;
+	w->t.version = format_version();
 	w->t.magic = SEGMENT_MAGIC;
 	fixed_put(&w->out, 0, BITS_PAD);
 	buf_add(&w->out, &w->t, sizeof(w->t));

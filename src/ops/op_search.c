@@ -82,6 +82,8 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 	jw_str(out, "mode", r.mode);
 	if (f.mode >= FIND_SEMANTIC && *r.why)
 		jw_printf(out, "note", "words were searched for instead of meanings; %s", r.why);
+	else if (r.r.did_you_mean)
+		jw_printf(out, "note", "nothing was found for what was written; did you mean '%s'?", r.r.did_you_mean);
 	jw_int(out, "total", (int64_t)r.total);
 	jw_bool(out, "total_exact", r.total_is_exact);
 	jw_str(out, "match", match_names[r.r.match]);

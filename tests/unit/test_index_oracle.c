@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "index/dates.h"
 #include "index/format.h"
 #include "index/query_parts.h"
 #include "index/score.h"
@@ -121,17 +122,23 @@ static void twin_put(const struct doc *doc)
 {
 	struct twin_doc *d =
 		&twins[(unsigned)DOC_CLASS(doc->id) * DOCS_MAX + (unsigned)DOC_ROW(doc->id)];
-	const struct str fields[] = { doc->title, doc->body, doc->rest };
+	char date[DATE_WORDS_MAX];
+	const struct str fields[] = { doc->title, doc->body, doc->rest,
+		date_words(doc->columns.at, date) };
 	*d = (struct twin_doc){ .is_alive = true, .columns = doc->columns };
-	for (int f = 0; f < FIELD_COUNT; f++) {
+	uint32_t words = 0;
+	for (int f = 0; f <= FIELD_COUNT; f++) {
 		if (fields[f].n == 0)
 			continue;
-		d->field = (enum field)f;
+		words = d->words;
+		d->field = (enum field)MIN(f, FIELD_COUNT - 1);
 		analyser_run_as(an, fields[f], text_language(doc->body.n ? doc->body : doc->title),
 			take, d);
 		finish_word(d);
 		if (d->last + POSITION_GAP > d->base)
 			d->base = d->last + POSITION_GAP;
+		if (f == FIELD_COUNT)
+			d->words = words;
 	}
 }
 
