@@ -163,7 +163,7 @@ static struct rules_output run(struct arena *a, const struct rules_case *c)
 
 static const char *files_text(struct arena *a, const struct memory *m)
 {
-	char *text = "";
+	const char *text = "";
 
 	for (size_t i = 0; i < m->nfiles; i++)
 		text = arena_printf(a, "%s %s%s", text,
