@@ -7,6 +7,7 @@
 #include "base/str.h"
 #include "ops/feedback.h"
 #include "ops/find.h"
+#include "ops/meaning.h"
 #include "ops/rarity.h"
 #include "store/query.h"
 
@@ -93,21 +94,46 @@ bool context_give(struct context_build *b, struct memory *m)
 	return true;
 }
 
-static int candidates_find(struct context_build *b, const char *prompt, struct memory **ret, size_t *ret_n, struct err *err)
+/* How near the candidates are in meaning, by id. */
+struct nearness {
+	int64_t ids[PROMPT_CANDIDATES];
+	float similarity[PROMPT_CANDIDATES];
+	size_t n;
+};
+
+static bool means_the_same(const struct nearness *near, int64_t id)
 {
-	struct find f = { .text = prompt, .is_plain = true, .limit = PROMPT_CANDIDATES,
+	for (size_t i = 0; i < near->n; i++)
+		if (near->ids[i] == id)
+			return near->similarity[i] >= MEANING_INTERRUPTS;
+	return false;
+}
+
+struct candidates {
+	struct nearness near;
+	struct memory *list;
+	size_t n;
+};
+
+static int candidates_find(struct context_build *b, const char *words, struct candidates *ret, struct err *err)
+{
+	struct find f = { .text = words, .meant = b->q->prompt, .is_plain = true, .limit = PROMPT_CANDIDATES,
 		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
 	struct find_result r;
-	*ret_n = 0;
+	ret->n = 0;
 	if (find_run(&b->l, &f, &r, err) || feedback_order(b->call, r.found, r.n, err))
 		return -1;
 	/* Misspelt words are no reason to interrupt; that not all words are met is normal for a prompt. */
 	if (r.r.match == MATCH_NONE || r.r.match == MATCH_SPELLING)
 		return 0;
 	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, r.n + 1);
-	for (size_t i = 0; i < r.n; i++)
+	for (size_t i = 0; i < r.n; i++) {
 		ids[i] = DOC_ROW(r.found[i].hit.id);
-	return context_load(b, ids, r.n, ret, ret_n, err);
+		ret->near.ids[i] = ids[i];
+		ret->near.similarity[i] = r.found[i].hit.similarity;
+	}
+	ret->near.n = r.n;
+	return context_load(b, ids, r.n, &ret->list, &ret->n, err);
 }
 
 /* What of a prompt is searched for: the words that mean something, as they were written. */
@@ -148,33 +174,45 @@ static bool turn_was_given(const struct memory *list, const bool *given, size_t 
 	return false;
 }
 
-static int candidates_give(struct context_build *b, struct question *q, struct memory *list, size_t n, struct err *err)
+/* Worth its place by words, beside what was given already. */
+static bool says_enough(struct context_build *b, const struct question *q, const struct memory *m, uint64_t all, double *best)
 {
-	bool *given = ARENA_ARRAY(b->call->arena, bool, n);
+	struct answer answer = answer_of(b, q, m);
+	if (!is_near(q, &answer, all) || answer.weight < BESIDE_BEST * *best)
+		return false;
+	*best = MAX(*best, answer.weight);
+	return true;
+}
+
+static int candidates_give(struct context_build *b, struct question *q, const struct candidates *c, struct err *err)
+{
+	bool *given = ARENA_ARRAY(b->call->arena, bool, c->n), is_any_near = false;
 	struct rarity r = { .project = b->q->project };
 	double best = 0;
 	size_t count = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct answer answer = answer_of(b, q, &list[i]);
+	for (size_t i = 0; i < c->n; i++) {
+		struct answer answer = answer_of(b, q, &c->list[i]);
 		if (answer.coverage >= LIKELY_COVERAGE)
 			r.words |= answer.matched;
+		is_any_near |= means_the_same(&c->near, c->list[i].id);
 	}
-	if (!r.words)
+	if (!r.words && !is_any_near)
 		return 0;
 	/*
 	 * Only words that some candidate holds are looked up. The others say little about which memory is meant: as an average
 	 * word they keep a prompt about something else uncovered, without one odd word drowning a good match.
 	 */
-	if (rarity_weigh(&b->l, &r, q, err))
+	if (r.words && rarity_weigh(&b->l, &r, q, err))
 		return -1;
 	frame_section(b->frame, "prompt", NULL, 1);
-	for (size_t i = 0; i < n && count < PROMPT_GIVEN_MAX; i++) {
-		struct answer answer = answer_of(b, q, &list[i]);
-		if (!is_near(q, &answer, r.all) || answer.weight < BESIDE_BEST * best || turn_was_given(list, given, i, list[i].turn))
+	for (size_t i = 0; i < c->n && count < PROMPT_GIVEN_MAX; i++) {
+		struct memory *m = &c->list[i];
+		if (turn_was_given(c->list, given, i, m->turn))
 			continue;
-		given[i] = context_give(b, &list[i]);
+		if (!(r.words && says_enough(b, q, m, r.all, &best)) && !means_the_same(&c->near, m->id))
+			continue;
+		given[i] = context_give(b, m);
 		count += given[i];
-		best = MAX(best, answer.weight);
 	}
 	return 0;
 }
@@ -182,14 +220,13 @@ static int candidates_give(struct context_build *b, struct question *q, struct m
 int context_prompt(struct context_build *b, struct err *err)
 {
 	struct question *q = ARENA_NEW(b->call->arena, struct question);
-	struct memory *list = NULL;
-	size_t n = 0;
+	struct candidates *c = ARENA_NEW(b->call->arena, struct candidates);
 	if (!b->q->project || !b->q->prompt || !is_question(b->q->prompt))
 		return 0;
 	question_make(q, b->call->analyser, str_of(b->q->prompt));
 	if (q->n < 2)
 		return 0;
-	if (candidates_find(b, prompt_words(b, q, b->q->prompt), &list, &n, err) || context_sift(b, list, &n, err))
+	if (candidates_find(b, prompt_words(b, q, b->q->prompt), c, err) || context_sift(b, c->list, &c->n, err))
 		return -1;
-	return n ? candidates_give(b, q, list, n, err) : 0;
+	return c->n ? candidates_give(b, q, c, err) : 0;
 }

@@ -247,3 +247,14 @@ def test_recall_answers_a_question_in_other_words(meaning):
     answer = meaning.json("recall", "les clients trouvent le bouton minuscule sur mobile")
     assert "the button is too small on phones" in answer["text"]
     assert not meaning.json("recall", "recette de la tarte aux pommes")["found"]
+
+
+@needs_model
+def test_a_prompt_in_other_words_is_given_the_memory_it_means(meaning):
+    for pair in pairs("french-english.jsonl"):
+        meaning.run("remember", pair["note"])
+    embedded(meaning)
+    session = ClaudeSession(meaning, meaning.repo)
+    session.hook("SessionStart", source="startup")
+    assert "the button is too small on phones" in session.prompt("les clients trouvent le bouton minuscule sur mobile")
+    assert session.prompt("donne-moi une recette de tarte aux pommes") == ""
