@@ -261,16 +261,14 @@ const char *entity_name(struct arena *a, const char *name)
 	return name_canonical(lower);
 }
 
-/* In back quotes, at the beginning of a command of a list, or with one capital. */
-static bool is_set_off(struct str text, const char *at, const char *end)
+/* At the beginning of code, first in a command of a list, or written as a name. */
+static bool is_set_off(struct str text, struct str w)
 {
-	bool is_capital =
-		isupper((unsigned char)at[0]) && !(end > at + 1 && isupper((unsigned char)at[1]));
-
-	if (at == text.p)
-		return false;
-	return at[-1] == '`' || at[-1] == '"' ||
-	       (is_capital && at > text.p + 1 && !strchr(".\n", at[-2]));
+	if (w.p > text.p && w.p[-1] == '`')
+		return true;
+	if (w.p > text.p + 1 && w.p[-1] == '"' && w.p[-2] == ':')
+		return true;
+	return entity_is_written_as_name(text, w);
 }
 
 static bool names(struct str text, const char *name, bool is_any_case)
@@ -282,7 +280,8 @@ static bool names(struct str text, const char *name, bool is_any_case)
 		const char *end = at + n, *stop = text.p + text.n;
 		bool is_open = at == text.p || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
 		bool is_closed = end == stop || !(isalnum((unsigned char)*end) || *end == '_');
-		if (is_open && is_closed && (is_any_case || is_set_off(text, at, end)))
+		if (is_open && is_closed &&
+			(is_any_case || is_set_off(text, (struct str){ at, n })))
 			return true;
 		rest = (struct str){ at + 1, (size_t)(stop - at) - 1 };
 	}

@@ -53,6 +53,8 @@ void shell_each(struct arena *a, struct str text, void (*each)(void *ctx, const 
 void entity_command(struct finder *f, const char *text);
 
 /* entity_text.c */
+/* In back quotes, or with a capital where no sentence begins. */
+bool entity_is_written_as_name(struct str text, struct str w);
 void entity_prose(struct finder *f, struct str text);  /* what a person or an agent wrote */
 void entity_errors(struct finder *f, struct str output);
 void entity_url(struct finder *f, struct str word);    /* host, port and service of a word that holds "://" or a local port */

@@ -284,8 +284,7 @@ static bool is_word_byte(char c)
 	       (unsigned char)c >= 0x80;
 }
 
-/* Does this stand as a name: in back quotes, or with a capital where no sentence begins? */
-static bool is_written_as_name(struct str text, struct str w)
+bool entity_is_written_as_name(struct str text, struct str w)
 {
 	const char *p = w.p;
 
@@ -323,7 +322,7 @@ static void prose_word(struct finder *f, struct str text, struct str w)
 		return;
 	bool is_spelling = canonical == lower || !word_is_listed(NOISE_SPELLINGS, lower);
 	bool is_word = known->prose == PROSE_WORD && is_spelling && (canonical == lower || w.n > 2);
-	if (is_word || is_written_as_name(text, w))
+	if (is_word || entity_is_written_as_name(text, w))
 		entity_add(f, known->kind, w);
 }
 

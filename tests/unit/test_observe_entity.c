@@ -289,6 +289,9 @@ static void a_text_names_an_entity_by_whole_words_and_other_spellings(void **sta
 	assert_false(entity_is_named(STR("forgotten"), "go"));
 	assert_false(entity_is_named(STR("go_test"), "go"));
 	assert_true(entity_is_named(STR("in Go."), "go"));
+	assert_true(entity_is_named(STR("run `go vet ./...`"), "go"));
+	assert_true(entity_is_named(STR("[{\"command\":\"go test\"}]"), "go"));
+	assert_false(entity_is_named(STR("He said \"go ahead\" and:\n- Go to the page"), "go"));
 	assert_false(entity_is_named(STR(""), "go"));
 }
 
