@@ -36,6 +36,15 @@ static const char *kind_of(const json *hit)
 	return type && *type && ref && *ref != 'e' ? type : kind ? kind : "";
 }
 
+/* Why it may no longer hold; nothing when it does. */
+static void put_suspect(struct buf *out, const json *r, const char *before, const char *after)
+{
+	const char *reason = json_str(r, "suspect_reason");
+
+	if (json_bool(r, "suspect", false))
+		buf_printf(out, "%ssuspect: %s%s", before, reason ? reason : "its files changed since", after);
+}
+
 /* "[12] bugfix 2026-11-29 Parser test was flaky" and what belongs to it. */
 static void put_hit(struct buf *out, const json *hit, bool has_snippet)
 {
@@ -45,8 +54,7 @@ static void put_hit(struct buf *out, const json *hit, bool has_snippet)
 
 	buf_printf(out, "[%s] %s %s %s", json_str(hit, "ref"), kind_of(hit),
 		clock_minute(&a, json_int(hit, "at", 0)), title ? title : "");
-	if (json_bool(hit, "suspect", false))
-		buf_str(out, " (suspect: its files changed since)");
+	put_suspect(out, hit, " (", ")");
 	if (status && (strcmp(status, "failed") == 0 || strcmp(status, "pending") == 0 ||
 			      strcmp(status, "superseded") == 0))
 		buf_printf(out, " (%s)", status);
@@ -139,8 +147,8 @@ static void put_record(struct buf *out, const json *r)
 	buf_printf(out, "%s%s%s%s%s%s", project ? ", " : "", project ? project : "",
 		branch ? ", branch " : "", branch ? branch : "", session ? ", session " : "",
 		session ? session : "");
-	buf_str(out,
-		json_bool(r, "suspect", false) ? ", suspect: its files changed since\n" : "\n");
+	put_suspect(out, r, ", ", "");
+	buf_char(out, '\n');
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		put_part(out, parts[i].label, json_str(r, parts[i].key));
 	for (size_t i = 0; i < json_len(facts); i++)
@@ -227,6 +235,16 @@ static void text_entities(const json *reply, struct buf *out)
 		buf_str(out, "Nothing is mentioned here yet.");
 }
 
+static void text_files(const json *reply, struct buf *out)
+{
+	const json *memories = json_get(reply, "memories");
+
+	for (size_t i = 0; i < json_len(memories); i++)
+		put_hit(out, json_at(memories, i), true);
+	if (!json_len(memories))
+		buf_str(out, "Nothing is remembered of that file.");
+}
+
 static void text_recall(const json *reply, struct buf *out)
 {
 	const char *text = json_str(reply, "text");
@@ -254,7 +272,7 @@ static const struct {
 } writers[] = { { "search", text_search }, { "timeline", text_timeline }, { "get", text_get },
 	{ "facts", text_facts },
 	{ "entities", text_entities },
-	{ "recall", text_recall }, { "remember", text_remember }, { "forget", text_forget } };
+	{ "files", text_files }, { "recall", text_recall }, { "remember", text_remember }, { "forget", text_forget } };
 
 void mcp_text(const struct op_spec *op, const json *reply, struct buf *out)
 {

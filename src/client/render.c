@@ -25,6 +25,7 @@ static const struct {
 	{ "get", render_get },
 	{ "sessions", render_sessions },
 	{ "projects", render_projects },
+	{ "blame", render_blame },
 	{ "files", render_files },
 	{ "why", render_why },
 	{ "stats", render_stats },
@@ -216,7 +217,8 @@ static int hit_marks(struct term *t, const json *hit)
 	t->has_color = false; /* measured plain, then written again */
 	for (int pass = 0, columns = 0;; pass++) {
 		if (json_bool(hit, "suspect", false))
-			term_put(t, WARN, "suspect: its files changed since  ");
+			term_printf(t, WARN, "suspect: %s  ", json_str(hit, "suspect_reason")
+				? json_str(hit, "suspect_reason") : "its files changed since");
 		if (json_bool(hit, "pinned", false))
 			term_put(t, GOOD, "pinned  ");
 		for (size_t i = 0; status && i < ARRAY_LEN(telling); i++)

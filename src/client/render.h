@@ -11,7 +11,7 @@ render_fn *render_find(const char *op); /* NULL: the reply is shown as JSON */
 render_fn render_search, render_timeline, render_recall, render_context; /* render_hits.c */
 render_fn render_entities;                                               /* render_entities.c */
 render_fn render_get;                                                    /* render_record.c */
-render_fn render_sessions, render_projects, render_files, render_why;    /* render_lists.c */
+render_fn render_sessions, render_projects, render_files, render_blame, render_why;    /* render_lists.c */
 render_fn render_stats, render_status, render_doctor, render_model;      /* render_state.c */
 render_fn render_import, render_remember, render_edit, render_pin, render_forget, render_pause,
 	render_resume, render_config, render_backup, render_restore, render_reindex, render_export,

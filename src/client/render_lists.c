@@ -159,22 +159,52 @@ void render_files(struct client *c, const json *reply)
 		render_hit(c, json_at(hits, i), true);
 }
 
+/* The commit, then each session with its prompt and what it said in the end. */
+void render_blame(struct client *c, const json *reply)
+{
+	struct term *t = &c->term;
+	struct arena *a = &t->arena;
+	const json *commit = json_get(reply, "commit"), *sources = json_get(reply, "sources");
+
+	render_field(c, "line", json_str(reply, "text"));
+	if (json_type(commit) == JSON_OBJECT)
+		render_field(c, "commit", arena_printf(a, "%.10s %s %s", json_str(commit, "hash"),
+			clock_minute(a, json_int(commit, "at", 0)), json_str(commit, "subject")));
+	if (!json_len(sources)) {
+		render_nothing(c, "No session is known behind that.",
+			"Only what was captured or imported can be traced: `remanence import`.");
+		return;
+	}
+	for (size_t i = 0; i < json_len(sources); i++) {
+		const json *s = json_at(sources, i), *prompt = json_get(s, "prompt"), *said = json_get(s, "reply");
+		term_newline(t);
+		render_title(c, arena_printf(a, "%s %s %s, %s", json_str(s, "session"), clock_minute(a, json_int(s, "at", 0)),
+			json_str(s, "agent") ? json_str(s, "agent") : "", json_str(s, "ref")));
+		render_field(c, "title", json_str(s, "session_title"));
+		render_field(c, "prompt", json_str(prompt, "text"));
+		render_field(c, "reply", json_str(said, "text"));
+	}
+	render_footer(c, "remanence get REF shows a message whole");
+}
+
+#define USED_WIDTH 28 /* "  used: file, command, words" */
+
 static void injection(struct client *c, const json *one)
 {
 	struct term *t = &c->term;
 	struct arena *a = &t->arena;
-	const json *memories = json_get(one, "memories"), *used = json_get(one, "used");
+	const json *memories = json_get(one, "memories");
+	int64_t used = json_int(one, "used", 0);
 	const char *where = json_str(one, "where");
 
 	term_cell(t, DIM, clock_minute(a, json_int(one, "at", 0)), 18, false);
 	term_cell(t, NAME, where, 10, false);
-	term_cell(t, REF, json_str(one, "session"), 8, false);
 	term_printf(t, PLAIN, "%s characters, %s tokens, %zu %s",
 		term_count(a, json_int(one, "chars", 0)),
 		term_count(a, json_int(one, "tokens", json_int(one, "chars", 0) / 4)),
 		json_len(memories), json_len(memories) == 1 ? "memory" : "memories");
-	if (json_type(used) == JSON_ARRAY)
-		term_printf(t, GOOD, ", %zu used", json_len(used));
+	if (used)
+		term_printf(t, GOOD, ", %lld used", (long long)used);
 	term_newline(t);
 	for (size_t i = 0; i < json_len(memories); i++) {
 		const json *m = json_at(memories, i);
@@ -184,9 +214,12 @@ static void injection(struct client *c, const json *one)
 		term_indent(t, 2);
 		term_cell(t, REF, json_str(m, "ref"), 8, true);
 		term_indent(t, 2);
-		term_cell(t, PLAIN, json_str(m, "title"), t->width - 20, false);
+		term_cell(t, PLAIN, json_str(m, "title"), t->width - 12 - USED_WIDTH, false);
 		if (json_bool(m, "used", false))
-			term_put(t, GOOD, "  used");
+			term_printf(t, GOOD, "  used: %s",
+				render_join(c, json_get(m, "how"), NULL, 3));
+		else if (json_type(json_get(m, "used")) == JSON_NULL)
+			term_put(t, DIM, "  not known yet");
 		term_newline(t);
 	}
 	if (json_len(memories) && json_type(json_at(memories, 0)) != JSON_OBJECT) {
@@ -215,4 +248,10 @@ void render_why(struct client *c, const json *reply)
 	}
 	for (size_t i = 0; i < json_len(list); i++)
 		injection(c, json_at(list, i));
+	render_footer(c, arena_printf(&c->term.arena, "%s given, %s used · %s, about %s",
+				 render_plural(c, json_int(reply, "given", 0), "memory", "memories"),
+				 term_count(&c->term.arena, json_int(reply, "used", 0)),
+				 render_plural(c, json_int(reply, "chars", 0), "character",
+					 "characters"),
+				 render_plural(c, json_int(reply, "tokens", 0), "token", "tokens")));
 }

@@ -12,7 +12,7 @@
 #define STATUS_OK 200
 
 /* Reads that look at the whole store. */
-static const char *const long_reads[] = { "backup", "doctor", "export", "restore", "scan",
+static const char *const long_reads[] = { "backup", "blame", "doctor", "export", "restore", "scan",
 	"stats" };
 
 bool api_lasts(const char *name)

@@ -16,6 +16,7 @@ const struct op ops[] = {
 	{ "entities", op_entities },
 	{ "export", op_export },
 	{ "facts", op_facts },
+	{ "blame", op_blame },
 	{ "files", op_files },
 	{ "forget", op_forget },
 	{ "get", op_get },

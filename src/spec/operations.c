@@ -200,6 +200,12 @@ static const struct param sessions_params[] = {
 
 static const struct param projects_params[] = { LIMIT("100"), OFFSET, END };
 
+static const struct param blame_params[] = {
+	{ "what", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "FILE, FILE:LINE or a commit" },
+	PROJECT,
+	END,
+};
+
 static const struct param files_params[] = {
 	{ "path", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL,
 		"the file, or a folder" },
@@ -383,8 +389,15 @@ const struct op_spec op_specs[] = {
 		recall_params, FINDING },
 	{ "context", NULL, 0, "Show what a session started here would be given", NULL, NULL,
 		context_params, FINDING },
-	{ "files", NULL, 0, "List what is known about a file", "  remanence files src/parser.c",
-		NULL, files_params, FINDING },
+	{ "files", "file_history", OP_MCP, "List what is known about a file",
+		"Memories that may no longer hold come first, the oldest of them before the others.\n"
+		"  remanence files src/parser.c",
+		"What is remembered of a file or folder; what may no longer hold first.", files_params, FINDING },
+	{ "blame", NULL, 0, "Show the session, prompt and messages behind a line or a commit",
+		"By the edits that were recorded, git blame and the times of commits.\n"
+		"  remanence blame src/parser.c:214\n"
+		"  remanence blame 1a2b3c4",
+		NULL, blame_params, FINDING },
 
 	{ "entities", NULL, OP_MCP, "List what sessions deal with: libraries, tools, services …",
 		"With a name: the memories that name it, what it is mentioned together with, and its "

@@ -1,5 +1,6 @@
 """Whether memories still hold: a scripted repository goes through edits, renames, branches, squash merges, rebases and worktrees
 while memories are looked at from each place."""
+import json
 import pathlib
 import shutil
 import tempfile
@@ -255,3 +256,45 @@ def test_an_idle_keeper_costs_nothing(work):
     before = ticks()
     time.sleep(2)
     assert ticks() - before <= 1
+
+
+def test_a_line_a_file_and_a_commit_lead_to_the_words_behind_them(work):
+    work.known(work.session("make parse return two because callers count from two", "src/parser.c", "int parse(void) { return 2; }\n",
+                            "The parser in src/parser.c returns two now. Callers expect that."))
+    work.commit("parser returns two")
+    head = work.git("rev-parse", "HEAD")
+    work.known(work.session("make lex return two", "src/lexer.c", "int lex(void) { return 2; }\n",
+                            "The lexer in src/lexer.c returns two as well. It counts tokens."))
+    line = work.rem.json("blame", "src/parser.c:1", cwd=work.repo)
+    assert line["text"] == "int parse(void) { return 2; }" and line["commit"]["hash"] == head
+    assert [s["how"] for s in line["sources"]] == ["edit"]
+    assert line["sources"][0]["prompt"]["text"] == "make parse return two because callers count from two"
+    assert line["sources"][0]["reply"]["text"].startswith("The parser in src/parser.c returns two now.")
+    commit = work.rem.json("blame", head[:8], cwd=work.repo)
+    assert commit["sources"][0]["session"] == line["sources"][0]["session"]
+    whole = work.rem.json("blame", "src/lexer.c", cwd=work.repo)
+    assert whole["sources"][0]["prompt"]["text"] == "make lex return two"
+    assert "make parse return two because callers count from two" in work.rem.run("blame", "src/parser.c:1", cwd=work.repo).out
+    for wrong in ("src/parser.c:99", "src/none.c:1", "deadbeef"):
+        done = work.rem.run("blame", wrong, cwd=work.repo, check=False)
+        assert done.status != 0 and done.err.strip()
+    assert work.rem.json("blame", "README.md:1", cwd=work.repo)["sources"] == []
+
+
+def test_a_file_brings_its_past_before_it_is_read_once_a_session(work):
+    m = work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
+                     "The parser in src/parser.c returns two now. Callers expect that.")
+    later = ClaudeSession(work.rem, work.repo)
+    later.prompt("look at the parser")
+    work.rem.drained()
+
+    def ask(tool, **tool_input):
+        return later.hook("PreToolUse", tool_name=tool, tool_input=tool_input, tool_use_id="toolu_x")
+    assert ask("Read", file_path=str(work.repo / "README.md")) == ""
+    said = json.loads(ask("Read", file_path=str(work.repo / "src/parser.c")))
+    assert set(said) == {"hookSpecificOutput"}
+    assert set(said["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}, "never a permission decision"
+    assert m["title"] in said["hookSpecificOutput"]["additionalContext"] and len(said["hookSpecificOutput"]["additionalContext"]) <= 1500
+    wait_for(lambda: ask("Read", file_path=str(work.repo / "src/parser.c")) == "", "the second reading to bring nothing", limit=20)
+    assert ask("Bash", command="ls") == "" and ask("Grep", pattern="x") == ""
+    assert later.hook("PostToolUseFailure", tool_name="Bash", tool_input={"command": "make"}, tool_use_id="toolu_y", error="Exit code 2\nno") == ""
