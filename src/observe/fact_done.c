@@ -217,16 +217,20 @@ static const char *fix_sentence(struct turn_view *v, const char *signature)
 {
 	struct told_list list;
 
+	if (!*signature)
+		return NULL;
 	told_find(v, &list);
 	for (size_t i = 0; i < list.n; i++) {
 		const struct told *t = &list.items[i];
-		struct sentence s = sentence_judge(t->text);
+		struct sentence s;
 
+		if (t->text.n > FIX_MAX || !speaks_of(v, t, signature))
+			continue;
+		s = sentence_judge(t->text);
 		if (s.traits & (TRAIT_QUESTION | TRAIT_INTENT | TRAIT_LEAD_IN | TRAIT_STATUS |
 				       TRAIT_POINTER))
 			continue;
-		if ((s.traits & TRAIT_DEED || t->section == SECTION_CAUSE) &&
-			t->text.n <= FIX_MAX && speaks_of(v, t, signature))
+		if (s.traits & TRAIT_DEED || t->section == SECTION_CAUSE)
 			return fact_title(v->a, t->text);
 	}
 	return NULL;
@@ -235,7 +239,6 @@ static const char *fix_sentence(struct turn_view *v, const char *signature)
 static char *files_text(struct turn_view *v, const struct fact_candidate *c)
 {
 	AUTO(buf_done) struct buf out = { 0 };
-
 	size_t n = 0;
 
 	for (size_t i = 0; i < c->nfiles && n < FIXED_FILES_MAX; i++) {

@@ -247,16 +247,30 @@ static bool is_inside(char c)
 	return isalnum((unsigned char)c) || (unsigned char)c >= 0x80;
 }
 
+static bool says(const char *lower, const char *word)
+{
+	size_t len = strlen(word);
+
+	for (const char *at = strstr(lower, word); at; at = strstr(at + 1, word))
+		if ((at == lower || !is_inside(word[0]) || !is_inside(at[-1])) &&
+			(!is_inside(word[len - 1]) || !is_inside(at[len])))
+			return true;
+	return false;
+}
+
 bool says_any(const char *lower, const char *const *words, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		size_t len = strlen(words[i]);
+	for (size_t i = 0; i < n; i++)
+		if (says(lower, words[i]))
+			return true;
+	return false;
+}
 
-		for (const char *at = strstr(lower, words[i]); at; at = strstr(at + 1, words[i]))
-			if ((at == lower || !is_inside(words[i][0]) || !is_inside(at[-1])) &&
-				(!is_inside(words[i][len - 1]) || !is_inside(at[len])))
-				return true;
-	}
+bool told_says(const struct told *t, const char *const *words, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (told_may_say(t, words[i]) && says(t->lower, words[i]))
+			return true;
 	return false;
 }
 

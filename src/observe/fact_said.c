@@ -113,7 +113,7 @@ static void add_prompt(struct turn_view *v, struct said_list *out, const struct 
 	}
 }
 
-void said_find(struct turn_view *v, struct said_list *ret)
+static void find_said(struct turn_view *v, struct said_list *ret)
 {
 	*ret = (struct said_list){ 0 };
 	/* Without a person there is nobody whose preference it could be. */
@@ -136,7 +136,32 @@ void said_find(struct turn_view *v, struct said_list *ret)
 
 #define TOLD_MAX 200
 
-void told_find(struct turn_view *v, struct told_list *ret)
+static unsigned pair_of(const char *p)
+{
+	return ((unsigned char)p[0] * 31u + (unsigned char)p[1] * 7u) % TOLD_PAIRS;
+}
+
+bool told_may_say(const struct told *t, const char *word)
+{
+	for (; word[0] && word[1]; word++) {
+		unsigned i = pair_of(word);
+
+		if (!(t->pairs[i / 64] >> (i % 64) & 1))
+			return false;
+	}
+	return true;
+}
+
+static void mark_pairs(struct told *t)
+{
+	for (const char *p = t->lower; p[0] && p[1]; p++) {
+		unsigned i = pair_of(p);
+
+		t->pairs[i / 64] |= UINT64_C(1) << (i % 64);
+	}
+}
+
+static void find_told(struct turn_view *v, struct told_list *ret)
 {
 	*ret = (struct told_list){ 0 };
 	for (size_t i = 0; i < v->blocks.n && ret->n < TOLD_MAX; i++) {
@@ -152,7 +177,26 @@ void told_find(struct turn_view *v, struct told_list *ret)
 			if (t.text.n < 12 || t.text.n > 320)
 				continue;
 			t.lower = text_lower(v->a, t.text);
+			mark_pairs(&t);
 			ARENA_PUSH(v->a, ret->items, ret->n, ret->cap, t);
 		}
 	}
+}
+
+void said_find(struct turn_view *v, struct said_list *ret)
+{
+	if (!v->said) {
+		v->said = ARENA_NEW(v->a, struct said_list);
+		find_said(v, v->said);
+	}
+	*ret = *v->said;
+}
+
+void told_find(struct turn_view *v, struct told_list *ret)
+{
+	if (!v->told) {
+		v->told = ARENA_NEW(v->a, struct told_list);
+		find_told(v, v->told);
+	}
+	*ret = *v->told;
 }

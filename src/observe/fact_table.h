@@ -96,12 +96,19 @@ void said_find(struct turn_view *v, struct said_list *ret);
 
 /* ---- sentences of the agent's account ---- */
 
+#define TOLD_PAIRS 1024
+
 struct told {
 	struct str text; /* stripped of what comes before the matter */
 	const char *lower;
 	int section;
 	bool is_item;
+	uint64_t pairs[TOLD_PAIRS / 64]; /* which neighbouring bytes it has, folded into few bits */
 };
+
+/* As says_any, but what cannot stand in the sentence is not looked for. */
+bool told_says(const struct told *t, const char *const *words, size_t n);
+bool told_may_say(const struct told *t, const char *word);
 
 struct told_list {
 	struct told *items;

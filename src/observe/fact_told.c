@@ -17,6 +17,7 @@
 #define TEXT_MIN 30
 #define DONE_MAX 1500
 #define SUBJECT_BYTES_MAX 60
+#define FORM_BYTES_MAX 20 /* of "is responsible for" */
 
 static char *slot_of(struct turn_view *v, const char *prefix, size_t i)
 {
@@ -169,7 +170,7 @@ void fact_decide(struct turn_view *v, const struct fact_rule *rule, struct rules
 		const struct told *t = &list.items[i];
 
 		if (t->text.n < TEXT_MIN || !opens_with(t->lower, deciding, ARRAY_LEN(deciding)) ||
-			!says_any(t->lower, reasons, ARRAY_LEN(reasons)) || strchr(t->lower, '?'))
+			!told_says(t, reasons, ARRAY_LEN(reasons)) || strchr(t->lower, '?'))
 			continue;
 		add_told(v, rule, out, t, i);
 		n++;
@@ -198,9 +199,9 @@ void fact_dead_end(struct turn_view *v, const struct fact_rule *rule, struct rul
 	for (size_t i = 0; i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
 
-		if (t->text.n < TEXT_MIN || !says_any(t->lower, failing, ARRAY_LEN(failing)) ||
-			says_any(t->lower, hypothetical, ARRAY_LEN(hypothetical)) ||
-			!names_in(t->text) || !is_plain_statement(t->text))
+		if (t->text.n < TEXT_MIN || !told_says(t, failing, ARRAY_LEN(failing)) ||
+			told_says(t, hypothetical, ARRAY_LEN(hypothetical)) || !names_in(t->text) ||
+			!is_plain_statement(t->text))
 			continue;
 		add_told(v, rule, out, t, i);
 		n++;
@@ -254,13 +255,12 @@ void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_o
 	told_find(v, &list);
 	for (size_t i = 0; v->reply && i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
-		bool is_left = says_any(t->lower, leaving, ARRAY_LEN(leaving));
+		bool is_left = t->text.n >= TEXT_MIN && told_says(t, leaving, ARRAY_LEN(leaving));
 		struct fact_candidate c;
 
 		if (!is_left || t->text.n < TEXT_MIN ||
-			says_any(t->lower, offering, ARRAY_LEN(offering)) ||
-			strchr(t->lower, '?') || !is_plain_statement(t->text) ||
-			sentence_judge(t->text).traits & TRAIT_DEED)
+			told_says(t, offering, ARRAY_LEN(offering)) || strchr(t->lower, '?') ||
+			!is_plain_statement(t->text) || sentence_judge(t->text).traits & TRAIT_DEED)
 			continue;
 		c = candidate_begin(rule, v->reply, slot_of(v, "open", i), TRUST_REPLY);
 		c.topic = fact_topic_of(rule->name, "");
@@ -318,14 +318,13 @@ static bool is_seen(struct turn_view *v, struct str text)
 }
 
 /* The subject is short: what it is stands near the beginning. */
-static bool says_early(const char *lower, const char *const *forms, size_t n)
+static bool says_early(const struct told *t, const char *const *forms, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		const char *at = strstr(lower, forms[i]);
+	struct str head = { t->lower, strnlen(t->lower, SUBJECT_BYTES_MAX + FORM_BYTES_MAX) };
 
-		if (at && at - lower < SUBJECT_BYTES_MAX)
+	for (size_t i = 0; i < n; i++)
+		if (told_may_say(t, forms[i]) && str_find(head, str_of(forms[i])))
 			return true;
-	}
 	return false;
 }
 
@@ -339,11 +338,11 @@ static void add_known(struct turn_view *v, const struct fact_rule *rule, struct 
 	for (size_t i = 0; i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
 
-		if (t->text.n < TEXT_MIN || !says_early(t->lower, forms, nforms) ||
-			says_any(t->lower, changing, ARRAY_LEN(changing)) ||
-			t->section == SECTION_NEXT || t->section == SECTION_DONE ||
-			t->section == SECTION_CHECK || names_in(t->text) < 2 ||
-			!is_plain_statement(t->text) || !is_seen(v, t->text))
+		if (t->text.n < TEXT_MIN || !says_early(t, forms, nforms) ||
+			told_says(t, changing, ARRAY_LEN(changing)) || t->section == SECTION_NEXT ||
+			t->section == SECTION_DONE || t->section == SECTION_CHECK ||
+			names_in(t->text) < 2 || !is_plain_statement(t->text) ||
+			!is_seen(v, t->text))
 			continue;
 		add_told(v, rule, out, t, i);
 		n++;

@@ -83,6 +83,8 @@ struct turn_view {
 	size_t nreports, reports_cap;
 	size_t tools, looks;       /* calls; those that only read or search */
 	struct candidates *titles; /* of replies and commits; made when first asked for */
+	struct said_list *said; /* sentences of the person, and of the account (fact_said.c); */
+	struct told_list *told; /* made when first asked for */
 	const char **given;        /* titles given so far in this turn */
 	size_t ngiven, given_cap;
 };
