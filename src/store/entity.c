@@ -120,42 +120,42 @@ int mentions_drop(struct store *s, int64_t turn, struct err *err)
 
 /* ---- questions ---- */
 
-#define COUNTED                                                                                    \
-	" FROM mention m JOIN entity e ON e.id = m.entity JOIN turn t ON t.id = m.turn JOIN "      \
-	"session s ON "                                                                            \
-	"s.id = t.session WHERE (?1 = 0 OR s.project = ?1) AND (?2 < 0 OR e.kind = ?2) AND (?3 = " \
-	"0 OR "                                                                                    \
-	"m.last_at >= ?3) AND (?4 = 0 OR m.at <= ?4) AND (?5 IS NULL OR e.name = ?5)"
+#define COUNTED(sessions, of_project)                                                            \
+	"SELECT e.id, e.kind, e.name, sum(m.n), count(DISTINCT t.session), min(m.at), "          \
+	"max(m.last_at)"                                                                         \
+	" FROM mention m JOIN entity e ON e.id = m.entity JOIN turn t ON t.id = m.turn" sessions \
+	" WHERE " of_project " AND (?2 < 0 OR e.kind = ?2) AND (?3 = 0 OR m.last_at >= ?3)"      \
+	" AND (?4 = 0 OR m.at <= ?4) AND (?5 IS NULL OR e.name = ?5)"                            \
+	" GROUP BY e.id, e.kind, e.name ORDER BY 4 DESC, 5 DESC, e.name, e.kind"
 
+/* All groups are counted anyway, so the page is cut here and the total comes for nothing. */
 int store_entity_list(struct store *s, struct arena *a, const struct entity_query *q,
 	struct entity_count **ret, size_t *ret_n, int64_t *ret_total, struct err *err)
 {
+	static const char everywhere[] = COUNTED("", "?1 = 0");
+	static const char of_project[] =
+		COUNTED(" JOIN session s ON s.id = t.session", "s.project = ?1");
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct entity_count *list = NULL;
-	size_t n = 0, cap = 0;
+	size_t n = 0, cap = 0, seen = 0;
 	int rc;
 
-	if (ret_total && db_one(s->db, "SELECT count(DISTINCT e.id)" COUNTED,
-				 DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->after),
-					 db_i(q->before), db_t(q->name)),
-				 0, ret_total, err))
-		return -1;
-	if (db_query(s->db,
-		    "SELECT e.id, e.kind, e.name, sum(m.n), count(DISTINCT t.session), min(m.at), "
-		    "max(m.last_at)" COUNTED
-		    " GROUP BY e.id, e.kind, e.name ORDER BY 4 DESC, 5 DESC, e.name, "
-		    "e.kind LIMIT ?6 OFFSET ?7",
+	if (db_query(s->db, q->project ? of_project : everywhere,
 		    DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->after), db_i(q->before),
-			    db_t(q->name), db_i((int64_t)q->max), db_i((int64_t)q->skip)),
+			    db_t(q->name)),
 		    &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
+		if (seen++ < q->skip || n == q->max)
+			continue;
 		struct entity_count c = { db_int(r, 0), (enum entity_kind)db_int(r, 1),
 			row_str(a, r, 2), db_int(r, 3), db_int(r, 4), db_int(r, 5), db_int(r, 6) };
 		ARENA_PUSH(a, list, n, cap, c);
 	}
 	*ret = list;
 	*ret_n = n;
+	if (ret_total)
+		*ret_total = (int64_t)seen;
 	return rc;
 }
 
