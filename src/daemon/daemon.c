@@ -44,10 +44,10 @@ static void committed(void *ctx, int64_t seq)
 	 */
 	if (d->follow)
 		follow_notify(d->follow, seq);
-	if (d->embedding)
-		embedding_wake(d->embedding);
-	if (d->keeper)
-		keeper_poke(d->keeper);
+	if (!atomic_load(&d->has_workers))
+		return;
+	embedding_wake(d->embedding);
+	keeper_poke(d->keeper);
 }
 
 /* A hook's events are in the store. */
@@ -196,6 +196,10 @@ static void open_workers(struct daemon *d, int64_t born)
 		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
 	};
 	d->drain = drain_new(&d->paths, d->writer, &hooks);
+	atomic_store(&d->has_workers, true);
+	/* For what was committed meanwhile. */
+	embedding_wake(d->embedding);
+	keeper_poke(d->keeper);
 }
 
 static int open_doors(struct daemon *d, struct err *err)
@@ -282,11 +286,11 @@ void daemon_close(struct daemon *d)
 		drain_all(d->drain);
 	drain_free(d->drain);
 	observer_free(d->observer);
+	atomic_store(&d->has_workers, false);
 	keeper_leave(d->keeper);
 	injections_free(d->injections);
 	transcripts_free(d->transcripts);
 	embedding_free(d->embedding);
-	d->embedding = NULL;
 	follow_close(d->follow);
 	readers_free(d->readers);
 	writer_close(d->writer);

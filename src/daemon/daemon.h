@@ -40,6 +40,7 @@ struct daemon {
 	struct writer *writer;
 	struct readers *readers;
 	struct follow *follow;
+	_Atomic bool has_workers; /* commits are told to the embedding and the keeper */
 	struct embedding *embedding;
 	struct observer *observer;
 	struct keeper *keeper;
