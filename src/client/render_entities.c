@@ -1,4 +1,7 @@
-/* entities: a table of names by kind and count; of one name its numbers, history, company and memories. */
+/*
+ * entities: a table of names by kind and count; of one name its numbers, history, company and
+ * memories.
+ */
 #include "client/render.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
- * The events of a turn, one after the other: what each is (command, reading, edit, words) decides who looks for entities in it.
- * Output of tools is searched for error classes only, since it may hold anything.
+ * The events of a turn, one after the other: what each is (command, reading, edit, words) decides
+ * who looks for entities in it. Output of tools is searched for error classes only, since it may
+ * hold anything.
  */
 #include "observe/entity.h"
 

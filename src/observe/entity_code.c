@@ -1,6 +1,6 @@
 /*
- * Libraries that a source text imports: by lines, as each language writes it. What comes with the language is no library, nor
- * what lies in the project itself.
+ * Libraries that a source text imports: by lines, as each language writes it. What comes with the
+ * language is no library, nor what lies in the project itself.
  */
 #include <ctype.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /*
- * What a shell command runs: the program behind sudo, env, npx and the like, packages that it installs, images, hosts.
+ * What a shell command runs: the program behind sudo, env, npx and the like, packages that it
+ * installs, images, hosts.
  */
 #include <ctype.h>
 #include <string.h>
@@ -76,7 +77,10 @@ static bool is_choice(const char *choices, const char *word)
 	return false;
 }
 
-/* "react@18", "uvicorn[standard]==0.30", "@scope/name@^1", "tool@latest" without what follows the name. */
+/*
+ * "react@18", "uvicorn[standard]==0.30", "@scope/name@^1", "tool@latest" without what follows the
+ * name.
+ */
 static struct str package_name(const char *word)
 {
 	size_t n = strcspn(word + 1, "@=<>~![;^") + 1;

@@ -1,6 +1,6 @@
 /*
- * Dependencies that manifests name. A reader of lines, not of formats: an edit shows a piece of a file only. Lock files are
- * left out, since they name what nobody chose.
+ * Dependencies that manifests name. A reader of lines, not of formats: an edit shows a piece of a
+ * file only. Lock files are left out, since they name what nobody chose.
  */
 #include <ctype.h>
 #include <string.h>

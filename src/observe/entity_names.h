@@ -10,8 +10,8 @@
 
 enum prose {
 	PROSE_NEVER, /* a word of the language: only counts in commands, imports, manifests */
-	PROSE_NAME,  /* counts in sentences when written as a name: a capital inside of a sentence, or in back quotes */
-	PROSE_WORD   /* counts wherever it stands */
+	PROSE_NAME, /* counts in sentences when written as a name: with a capital, or in back quotes */
+	PROSE_WORD /* counts wherever it stands */
 };
 
 struct known_name {
@@ -50,10 +50,10 @@ extern const struct name_pair extension_languages[];
 extern const size_t extension_languages_n;
 extern const struct word_list word_lists[WORD_LIST_COUNT];
 
-const char *name_canonical(const char *name);              /* itself when it has no other spelling */
-const struct known_name *name_known(const char *name);     /* of a canonical name; NULL */
-const char *extension_language(const char *extension);     /* without dot; NULL */
-const char *path_language(const char *path);               /* by its ending; NULL */
+const char *name_canonical(const char *name);          /* itself when it has no other spelling */
+const struct known_name *name_known(const char *name); /* of a canonical name; NULL */
+const char *extension_language(const char *extension); /* without dot; NULL */
+const char *path_language(const char *path);           /* by its ending; NULL */
 bool word_is_listed(enum word_list_id list, const char *word);
 
 #endif

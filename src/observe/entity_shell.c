@@ -1,6 +1,7 @@
 /*
- * Shell text as simple commands. Not a shell: it knows quotes, comments, here-documents, redirections and the words that
- * stand before commands, which is enough to tell which programs were run with which words.
+ * Shell text as simple commands. Not a shell: it knows quotes, comments, here-documents,
+ * redirections and the words that stand before commands, which is enough to tell which programs
+ * were run with which words.
  */
 #include <ctype.h>
 #include <string.h>

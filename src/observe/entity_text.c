@@ -1,5 +1,6 @@
 /*
- * Entities in what people and agents write, in the output of commands (error classes only), and in addresses.
+ * Entities in what people and agents write, in the output of commands (error classes only), and in
+ * addresses.
  */
 #include <ctype.h>
 #include <string.h>

@@ -11,8 +11,8 @@
 #include "store/query.h"
 
 /*
- * entities: what sessions deal with, by how often; of one: the memories that name it, what it is mentioned together with, and
- * its history by month.
+ * entities: what sessions deal with, by how often; of one: the memories that name it, what it is
+ * mentioned together with, and its history by month.
  */
 
 #define NEIGHBOURS_LOOK 300 /* by count, before those that come with everything are put behind */
@@ -221,7 +221,10 @@ static int not_known(const char *name, const struct entity_count *list, size_t n
 		"`remanence entities` lists what is mentioned, `--project all` asks everywhere");
 }
 
-/* The entities of that name: as it is kept, as it was said (classes of errors keep their capitals), by its last part. */
+/*
+ * The entities of that name: as it is kept, as it was said (classes of errors keep their capitals),
+ * by its last part.
+ */
 static int one_find(struct op_call *call, const char *said, const struct entity_query *q,
 	struct entity_count **ret, size_t *ret_n, struct err *err)
 {

@@ -5,13 +5,14 @@
 #include "store/store.h"
 
 /*
- * Entities and their mentions. A mention is keyed (turn, entity) and replaced with its turn, as the memories of the rules are:
- * the same events give the same counts, however often and in whatever order they are read. An entity that nothing mentions any
- * more goes.
+ * Entities and their mentions. A mention is keyed (turn, entity) and replaced with its turn, as the
+ * memories of the rules are: the same events give the same counts, however often and in whatever
+ * order they are read. An entity that nothing mentions any more goes.
  */
 
 /* Replaces the mentions of this turn; what is the same stays as it is. */
-int store_turn_mentions(struct store *s, const struct turn *t, const struct mention *list, size_t n, struct err *err);
+int store_turn_mentions(struct store *s, const struct turn *t, const struct mention *list, size_t n,
+	struct err *err);
 /* The turn is gone, or its events are no longer what they were. */
 int mentions_drop(struct store *s, int64_t turn, struct err *err);
 
@@ -28,9 +29,12 @@ struct entity_count {
 	const char *name;
 	int64_t mentions, sessions, first_at, last_at;
 };
-/* Most mentioned first. *ret_total: how many there are without skip and max; NULL when nobody wants to know. */
-int store_entity_list(struct store *s, struct arena *a, const struct entity_query *q, struct entity_count **ret, size_t *ret_n,
-	int64_t *ret_total, struct err *err);
+/*
+ * Most mentioned first. *ret_total: how many there are without skip and max; NULL when nobody wants
+ * to know.
+ */
+int store_entity_list(struct store *s, struct arena *a, const struct entity_query *q,
+	struct entity_count **ret, size_t *ret_n, int64_t *ret_total, struct err *err);
 
 struct entity_neighbour {
 	enum entity_kind kind;
@@ -39,18 +43,20 @@ struct entity_neighbour {
 	int64_t turns;    /* turns that mention this one, in all projects */
 };
 /* Those mentioned in the same turns; the `max` with the highest count. */
-int store_entity_neighbours(struct store *s, struct arena *a, int64_t entity, int64_t project, size_t max,
-	struct entity_neighbour **ret, size_t *ret_n, struct err *err);
+int store_entity_neighbours(struct store *s, struct arena *a, int64_t entity, int64_t project,
+	size_t max, struct entity_neighbour **ret, size_t *ret_n, struct err *err);
 
 struct entity_moment {
 	int64_t at, session, n;
 };
 /* Its mentions turn by turn, oldest first; the latest `max`. */
-int store_entity_moments(struct store *s, struct arena *a, int64_t entity, int64_t project, size_t max, struct entity_moment **ret,
-	size_t *ret_n, struct err *err);
-/* Active memories made of turns that mention it, or resting on them, and notes of no turn; newest first. Whether they name it is
- * for the caller to see. */
-int store_entity_memories(struct store *s, struct arena *a, int64_t entity, int64_t project, size_t max, int64_t **ret,
-	size_t *ret_n, struct err *err);
+int store_entity_moments(struct store *s, struct arena *a, int64_t entity, int64_t project,
+	size_t max, struct entity_moment **ret, size_t *ret_n, struct err *err);
+/*
+ * Active memories made of turns that mention it, or resting on them, and notes of no turn; newest
+ * first. Whether they name it is for the caller to see.
+ */
+int store_entity_memories(struct store *s, struct arena *a, int64_t entity, int64_t project,
+	size_t max, int64_t **ret, size_t *ret_n, struct err *err);
 
 #endif
