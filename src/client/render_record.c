@@ -186,12 +186,33 @@ static const char *certainty(struct client *c, const json *r)
 		status && strcmp(status, "active") != 0 ? status : "");
 }
 
+/* "said by prompt .55, repetition +.14, said 3 times in 2 sessions": what the number is made of. */
+static const char *reckoning(struct client *c, const json *parts)
+{
+	static const char *const names[] = { "words", "outcome", "repetition", "contradiction",
+		"ungrounded" };
+	AUTO(buf_done) struct buf out = { 0 };
+	int64_t times = json_int(parts, "times", 0), sessions = json_int(parts, "sessions", 0);
+
+	if (!parts || json_type(parts) != JSON_OBJECT)
+		return NULL;
+	buf_printf(&out, "%s %.2f", json_str(parts, "said_by") ? json_str(parts, "said_by") : "?",
+		json_real(parts, "who", 0));
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (json_get(parts, names[i]))
+			buf_printf(&out, ", %s %+.2f", names[i], json_real(parts, names[i], 0));
+	buf_printf(&out, "; %s in %s", render_plural(c, times, "time", "times"),
+		render_plural(c, sessions, "session", "sessions"));
+	return arena_str(&c->term.arena, buf_cstr(&out));
+}
+
 static void memory_page(struct client *c, const json *r)
 {
 	render_field(c, "when", moment(c, json_int(r, "at", 0)));
 	render_field(c, "project", place(c, r));
 	render_field(c, "session", session(c, r));
 	render_field(c, "confidence", certainty(c, r));
+	render_field(c, "reckoned as", reckoning(c, json_get(r, "confidence_parts")));
 	render_field(c, "concepts", render_join(c, json_get(r, "concepts"), NULL, 20));
 	if (json_str(r, "superseded_by"))
 		render_field(c, "superseded by", json_str(r, "superseded_by"));

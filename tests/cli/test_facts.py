@@ -55,6 +55,13 @@ def test_what_was_said_is_merged_and_the_opposite_superseded(said):
     assert "You prefer npm over pnpm" in [f["title"] for f in then] and "You prefer pnpm over npm" not in [f["title"] for f in then]
 
 
+def test_a_search_as_of_then_sees_what_held_then(said):
+    def found(*more):
+        return [h["title"] for h in said.json("search", "pnpm npm", "--kind", "fact", *more)["hits"]]
+    assert found() == ["You prefer pnpm over npm"]
+    assert found("--as-of", "7d") == ["You prefer npm over pnpm"]
+
+
 def test_facts_are_filtered_and_searched(said):
     assert {f["category"] for f in said.json("facts", "--category", "tool_pattern")["facts"]} == {"tool_pattern"}
     assert said.json("facts", "--min-confidence", "1")["facts"] == []
@@ -72,6 +79,7 @@ def test_get_explains_the_confidence(said):
     total = sum(parts.get(k, 0) for k in ("who", "words", "outcome", "repetition", "contradiction", "ungrounded"))
     assert abs(total - record["confidence"]) < 0.02
     assert parts["times"] == 2 and len(record["evidence"]) == 2
+    assert "prompt 0.55" in said.run("get", ref).out and "2 times in 2 sessions" in said.run("get", ref).out
 
 
 def test_a_session_begins_with_what_the_person_prefers(said):
