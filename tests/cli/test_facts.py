@@ -111,6 +111,8 @@ def test_a_forgotten_session_takes_its_words_along(said):
     facts = settled(said, lambda facts: "You prefer npm over pnpm" in titles(facts) and facts, "the older word to hold again")
     assert "You prefer pnpm over npm" not in [f["title"] for f in facts]
     assert "Always run make check before committing" not in [f["title"] for f in facts]
+    held = [p for p in said.home.rglob("*") if p.is_file() and b"run make check before committing" in p.read_bytes()]
+    assert held == []
     said.json("import")
     assert "You prefer pnpm over npm" not in titles(said.json("facts")["facts"])
 
