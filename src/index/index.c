@@ -152,21 +152,22 @@ void index_set_seq(struct index *ix, uint64_t seq)
 	__atomic_store_n(&ix->seq, seq, __ATOMIC_RELAXED);
 }
 
-/*
- * The youngest segments of the tail that are of one size become one: putting single documents stays
- * cheap.
- */
+/* How many of the youngest segments of the tail are of one size. */
+static size_t alike_in_tail(const struct snapshot *s)
+{
+	size_t n = 0;
+	uint32_t limit = s->n ? s->views[s->n - 1].seg->t.docs * TAIL_FANOUT : 0;
+	while (n < s->n && !s->views[s->n - 1 - n].seg->name &&
+		s->views[s->n - 1 - n].seg->t.docs < limit)
+		n++;
+	return n;
+}
+
+/* Those become one once they are many: putting single documents stays cheap. */
 static void merge_tail(struct index *ix, struct snapshot *s)
 {
-	for (;;) {
-		size_t first = s->n;
-		uint32_t limit = s->views[s->n - 1].seg->t.docs * TAIL_FANOUT;
-		while (first > 0 && !s->views[first - 1].seg->name &&
-			s->views[first - 1].seg->t.docs < limit)
-			first--;
-		size_t n = s->n - first;
-		if (n < TAIL_FANOUT)
-			return;
+	for (size_t n; (n = alike_in_tail(s)) >= TAIL_FANOUT;) {
+		const size_t first = s->n - n;
 		struct merge_source *sources = mem_alloc(n * sizeof(*sources));
 		bool *gone = mem_alloc(s->n);
 		for (size_t i = 0; i < n; i++) {
@@ -181,8 +182,6 @@ static void merge_tail(struct index *ix, struct snapshot *s)
 			ix, s, gone, target.docs ? segment_of_memory(&target.image) : NULL);
 		free(sources);
 		free(gone);
-		if (s->n == 0)
-			return;
 	}
 }
 
@@ -198,7 +197,10 @@ static void put_batch(struct index *ix, const struct doc *docs, size_t n)
 	for (size_t i = 0; i < n; i++)
 		snapshot_remove(ix, s, docs[i].id);
 	snapshot_add(ix, s, seg);
+	const bool is_long = alike_in_tail(s) >= TAIL_FANOUT;
 	snapshot_publish(ix, s);
+	if (!is_long)
+		return;
 	s = snapshot_copy(ix, 1);
 	merge_tail(ix, s);
 	snapshot_publish(ix, s);

@@ -236,6 +236,12 @@ static void set_weights(struct run *r, const struct search *in)
 		r->floors[s] = s ? -INFINITY : INFINITY;
 }
 
+/* Whether only the number is wanted: then no score matters. */
+static bool is_count(const struct search *in)
+{
+	return in->limit == 0 && !in->by_session;
+}
+
 static void search_once(
 	struct run *r, struct arena *a, const struct search *in, struct search_result *ret)
 {
@@ -245,8 +251,12 @@ static void search_once(
 	for (int c = 0; c < CLASS_COUNT; c++)
 		r->docs += r->snap->classes[c].docs;
 	match_run(r);
-	pairs_run(r);
-	score_sessions(r);
+	if (is_count(in)) {
+		r->session_scores = ARENA_ARRAY(r->scratch, float, r->snap->nslots);
+	} else {
+		pairs_run(r);
+		score_sessions(r);
+	}
 	set_weights(r, in);
 	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior(in) };
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
