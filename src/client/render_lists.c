@@ -242,9 +242,8 @@ void render_why(struct client *c, const json *reply)
 		term_put(&c->term, REF, json_str(reply, "session"));
 		term_printf(&c->term, NAME, "  %s",
 			json_str(reply, "agent") ? json_str(reply, "agent") : "");
-		term_printf(&c->term, BOLD, "  %s",
-			json_str(reply, "title") ? json_str(reply, "title") : "");
 		term_newline(&c->term);
+		term_wrap(&c->term, BOLD, json_str(reply, "title"), 0);
 	}
 	for (size_t i = 0; i < json_len(list); i++)
 		injection(c, json_at(list, i));

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/feedback.h"
+#include "daemon/session_title.h"
 #include "observe/entity.h"
 #include "observe/fact_settle.h"
 #include "observe/rules.h"
@@ -56,6 +57,7 @@ struct turn_result {
 	struct mention *mentions;
 	size_t nmentions;
 	struct feedback feedback;
+	bool has_title; /* its session */
 	bool is_written;
 	struct err err;
 };
@@ -102,6 +104,7 @@ static int turn_read(
 	entities_run(&r->arena, &in, &result->mentions, &result->nmentions);
 	if (feedback_read(s, &r->arena, t, events, n, &result->feedback, err))
 		return -1;
+	result->has_title = session.title != NULL;
 	r->n++;
 	return 0;
 }
@@ -157,7 +160,8 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 				desk->store, &t->turn, t->candidates, t->ncandidates, err) ||
 			store_turn_mentions(
 				desk->store, &t->turn, t->mentions, t->nmentions, err) ||
-			feedback_write(desk->store, &t->feedback, err)))
+			feedback_write(desk->store, &t->feedback, err) ||
+			session_title_make(desk->store, &t->turn, t->has_title, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;

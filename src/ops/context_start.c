@@ -97,7 +97,10 @@ static bool summary_whole(struct context_build *b, const struct memory *m)
 	const struct session *s = lookup_session(&b->l, m->session);
 	const char *branch = m->branch && *m->branch ? arena_printf(a, ", branch %s", frame_line(a, m->branch, 60)) : "";
 	const char *head = arena_printf(a, "[%lld] %s%s%s%s\n", (long long)m->id, clock_minute(a, m->at), branch,
-		s ? arena_printf(a, ", session s%lld", (long long)s->id) : "", context_suspect(b, m));
+		s ? arena_printf(a, ", session s%lld%s%s", (long long)s->id, s->title ? ": " : "",
+			    s->title ? frame_line(a, s->title, TITLE_WIDTH) : "")
+		  : "",
+		context_suspect(b, m));
 	for (size_t chars = PART_CHARS; chars >= PART_CHARS / 4; chars /= 2) {
 		if (!frame_add(b->frame, arena_printf(a, "%s%s", head, summary_text(b, m, chars))))
 			continue;

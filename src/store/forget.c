@@ -354,7 +354,8 @@ static int drop_titles(struct store *s, struct ids *sessions, struct err *err)
 	sort_once(sessions);
 	for (size_t i = 0; i < sessions->n; i++) {
 		if (db_run(s->db,
-			    "UPDATE session SET title = NULL WHERE id = ?1 AND title IS NOT NULL",
+			    "UPDATE session SET title = NULL, made_title = NULL WHERE id = ?1 AND "
+			    "(title IS NOT NULL OR made_title IS NOT NULL)",
 			    DB_ARGS(db_i(sessions->p[i])), err))
 			return -1;
 		if (db_changes(s->db) && store_note(s, CHANGE_SESSION, sessions->p[i], false, err))

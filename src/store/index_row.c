@@ -222,7 +222,7 @@ static int session_doc(struct store *s, struct arena *a, const struct change *c,
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s,
-		"SELECT id, project, agent, last_event_at, branch, title FROM session WHERE id = "
+		"SELECT id, project, agent, last_event_at, branch, coalesce(title, made_title) FROM session WHERE id = "
 		"?1",
 		DB_ARGS(db_i(c->id)), &r, err);
 

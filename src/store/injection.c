@@ -18,7 +18,11 @@ int store_injection_put(struct store *s, const struct injection *i, struct err *
 			    "(?1, ?2, ?3)",
 			    DB_ARGS(db_i(id), db_i((int64_t)k), db_i(i->memories[k])), err))
 			return -1;
-	return 0;
+	/* Turns that were looked at before this was recorded must be asked what they used of it. */
+	return db_run(s->db,
+		"UPDATE turn SET is_dirty = 1 WHERE session = ?1 AND last_event_at >= ?2 AND "
+		"is_dirty = 0",
+		DB_ARGS(db_i(i->session), db_i(i->at)), err);
 }
 
 static int read_memories(struct store *s, struct arena *a, struct injection *i, struct err *err)

@@ -16,7 +16,7 @@ int query_project_name(struct store *s, struct arena *a, int64_t id, const char 
 
 int query_session_head(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
 {
-	static const char sql[] = "SELECT project, agent, agent_session, branch, title, started_at, last_event_at, ended_at"
+	static const char sql[] = "SELECT project, agent, agent_session, branch, coalesce(title, made_title), started_at, last_event_at, ended_at"
 				  " FROM session WHERE id = ?1";
 	struct db_rows *r;
 	if (db_query(store_db(s), sql, DB_ARGS(db_i(id)), &r, err))

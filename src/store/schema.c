@@ -220,12 +220,19 @@ static const char *const tables_5[] = {
 	NULL,
 };
 
+/* Sessions get a title of what happened in them where their agent gives none. */
+static const char *const tables_6[] = {
+	"ALTER TABLE session ADD COLUMN made_title TEXT;",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
 	{ 3, tables_3 },
 	{ 4, tables_4 },
 	{ 5, tables_5 },
+	{ 6, tables_6 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

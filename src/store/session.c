@@ -10,12 +10,15 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-#define SESSION_COLUMNS                                                                            \
-	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, s.title, " \
-	"s.end_reason,"                                                                            \
-	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, "           \
-	"s.tokens_in, s.tokens_out, p.name,"                                                       \
+#define COLUMNS_WITH(title)                                                                \
+	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, " title ", " \
+	"s.end_reason,"                                                                    \
+	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, "   \
+	"s.tokens_in, s.tokens_out, p.name,"                                               \
 	" s.parent_ref"
+/* The agent's own title comes before the one that was made of what happened. */
+#define SESSION_COLUMNS COLUMNS_WITH("coalesce(s.title, s.made_title)")
+#define OWN_COLUMNS COLUMNS_WITH("s.title")
 
 static void read_session(struct arena *a, struct db_rows *r, struct session *ret)
 {
@@ -188,6 +191,16 @@ static int update(struct store *s, struct session *n, const struct captured_sess
 	return store_note(s, CHANGE_SESSION, n->id, false, err);
 }
 
+int store_session_made_title(struct store *s, int64_t session, const char *title, struct err *err)
+{
+	if (db_run(s->db,
+		    "UPDATE session SET made_title = ?2 WHERE id = ?1 AND coalesce(made_title, '') "
+		    "<> ?2",
+		    DB_ARGS(db_i(session), db_t(title)), err))
+		return -1;
+	return db_changes(s->db) ? store_note(s, CHANGE_SESSION, session, false, err) : 0;
+}
+
 int store_session_put(struct store *s, const struct captured_session *c, int64_t project,
 	int64_t *ret, struct err *err)
 {
@@ -198,7 +211,7 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 	if (!c->agent_session || !*c->agent_session)
 		return err_set(err, ERR_USAGE, "a capture names no session");
 	int rc = store_row(s,
-		"SELECT " SESSION_COLUMNS " FROM session s LEFT JOIN project p ON p.id = s.project"
+		"SELECT " OWN_COLUMNS " FROM session s LEFT JOIN project p ON p.id = s.project"
 		" WHERE s.agent_session = ?1 AND s.agent = ?2",
 		DB_ARGS(db_t(c->agent_session), db_i(c->agent)), &r, err);
 	if (rc < 0)

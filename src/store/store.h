@@ -38,6 +38,8 @@ int store_project_get(struct store *s, struct arena *a, int64_t id, struct proje
 
 /* session.c — (agent, agent_session) is unique; a later capture fills what was unknown, newest title wins; never to unknown. */
 int store_session_put(struct store *s, const struct captured_session *c, int64_t project, int64_t *ret, struct err *err);
+/* The title that a session has as long as its agent gives none. */
+int store_session_made_title(struct store *s, int64_t session, const char *title, struct err *err);
 int store_session_get(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err); /* ERR_NOT_FOUND */
 int store_session_find(struct store *s, enum agent_id agent /* or NONE */, const char *agent_session, int64_t *ret, struct err *err); /* 0: none */
 
