@@ -11,6 +11,7 @@
 #include "index/vectors_parts.h"
 #include "model/names.h"
 
+#define SHORTEST_USEFUL .2f
 #define SESSION_DOCS 3     /* nearest documents that a session's mean is of */
 #define TABLE_FIRST 256u
 #define SECOND_MS 1000
@@ -47,6 +48,36 @@ static bool row_passes(const struct search_filter *f, const struct vectors_row *
 	if ((f->agents && !has_bit(f->agents, r->status_agent >> 4)) || (f->branch && r->branch != (uint8_t)f->branch))
 		return false;
 	return (!f->after || r->at >= f->after / SECOND_MS) && (!f->before || r->at <= f->before / SECOND_MS);
+}
+
+/*
+ * The question in bytes, for telling with one product of bytes, cheaply and safely, that a vector
+ * cannot be nearer than what was found already: what rounding may hide is added, and the vector is
+ * taken to be as short, with the mean taken off, as it can be.
+ */
+struct coarse {
+	int8_t at[VECTOR_DIMS];
+	float scale, hidden, factor;
+	bool is_useful;
+};
+
+#define LENGTHS_MAX 22.7f /* the sum of the sizes of the 512 numbers of a unit vector: at most the root of 512 */
+
+static void coarse_init(struct coarse *c, const struct vector_query *q)
+{
+	float centred[VECTOR_DIMS], shortest = 1 - sqrtf(q->mean_squared);
+	for (size_t i = 0; i < VECTOR_DIMS; i++)
+		centred[i] = (float)q->centred[i] * q->centred_scale;
+	vector_pack(centred, c->at, &c->scale);
+	c->hidden = LENGTHS_MAX * (c->scale + q->centred_scale) / 2 - q->centred_dot_mean;
+	c->is_useful = q->centred_length > 0 && shortest > SHORTEST_USEFUL;
+	c->factor = c->is_useful ? 1 / (q->centred_length * shortest) : 0;
+}
+
+/* At least the score of the vector, or anything when both are below 0. */
+static float coarse_bound(const struct coarse *c, const int8_t *at, float scale)
+{
+	return ((float)vector_dot(at, c->at, VECTOR_DIMS) * (c->scale * scale) + c->hidden) * c->factor;
 }
 
 static float row_score(const struct vectors_part *p, uint32_t row, const struct vector_query *q)
@@ -170,7 +201,20 @@ struct pass {
 	const struct vectors_scan *scan;
 	struct heap heap;
 	struct table table;
+	struct coarse coarse;
 };
+
+/* The row cannot be among the best any more. */
+static bool row_is_far(const struct pass *p, const struct vectors_part *part, uint32_t row)
+{
+	float least = p->heap.n && p->heap.n == p->heap.max ? p->heap.at[0].score : 0;
+	if (p->scan->by_session || !p->coarse.is_useful || least <= 0)
+		return false;
+	for (uint32_t i = part->rows[row].first, end = vectors_part_end(part, row); i < end; i++)
+		if (coarse_bound(&p->coarse, part->at + (size_t)i * VECTOR_DIMS, part->scales[i]) >= least)
+			return false;
+	return true;
+}
 
 static void scan_part(struct pass *p, const struct vectors_part *part)
 {
@@ -178,6 +222,8 @@ static void scan_part(struct pass *p, const struct vectors_part *part)
 	for (uint32_t i = 0; i < part->ndocs; i++) {
 		const struct vectors_row *row = &part->rows[i];
 		if (vectors_row_is_dead(part, i) || !row_passes(s->filter, row) || (s->by_session && !row->session))
+			continue;
+		if (row_is_far(p, part, i))
 			continue;
 		float score = row_score(part, i, s->query);
 		if (s->by_session)
@@ -215,6 +261,7 @@ static void give_wanted(const struct vectors *v, struct pass *p)
 size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct vectors_hit *hits)
 {
 	struct pass p = { .scan = scan, .heap = { .at = hits, .max = scan->k } };
+	coarse_init(&p.coarse, scan->query);
 	pthread_rwlock_rdlock(&v->lock);
 	for (size_t i = 0; i < v->n; i++)
 		scan_part(&p, v->files[i]);
