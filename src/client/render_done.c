@@ -243,7 +243,11 @@ void render_backup(struct client *c, const json *r)
 
 void render_restore(struct client *c, const json *r)
 {
+	const json *gone = json_get(r, "forgotten");
+
 	SAY(c, "Restored %s: %s.", json_str(r, "restored"), things(c, r));
+	if (json_int(gone, "memories", 0) + json_int(gone, "events", 0) > 0)
+		SAY(c, "What was forgotten since stays forgotten: %s.", things(c, gone));
 }
 
 void render_reindex(struct client *c, const json *r)

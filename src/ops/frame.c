@@ -16,7 +16,7 @@
 static const char *const block_tags[] = { "system-reminder", "system", "assistant", "user", "human", "developer", "instructions",
 	"user_instructions", "environment_context", "permissions", "persisted-output", "hook_prompt", "tool_use", "tool_result",
 	"function_calls", "function_results", "invoke", "antml", "private", "command-name", "command-message", "local-command-stdout",
-	"important", "context" };
+	"important", "context", "remanence", "remanence-context" };
 
 static bool is_invisible(uint32_t cp)
 {
@@ -34,7 +34,8 @@ static bool starts_block(const char *p, const char *end)
 		size_t n = strlen(block_tags[i]);
 		if ((size_t)(end - p) < n || !str_istarts(p, block_tags[i]))
 			continue;
-		if (p + n == end || strchr(" >/:|\t\n", p[n]))
+		/* A sign of another script that looks like '>' ends the name too. */
+		if (p + n == end || strchr(" >/:|\t\n", p[n]) || (unsigned char)p[n] >= 0x80)
 			return true;
 	}
 	return false;

@@ -1,5 +1,6 @@
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -63,6 +64,17 @@ static int restore_check(struct op_call *call, const char *path, struct store_st
 	return 0;
 }
 
+/* What was forgotten since the backup was made stays forgotten. */
+static int graves_carry(struct op_call *call, const char *copy, struct forget_plan *ret, struct err *err)
+{
+	struct store *s;
+	if (store_open(arena_printf(call->arena, "sqlite:%s", copy), DB_CREATE, NULL, &s, err))
+		return -1;
+	int failed = store_graves_carry(call->store, s, call->arena, ret, err);
+	store_close(s);
+	return failed;
+}
+
 int op_restore(struct op_call *call, struct jw *out, struct err *err)
 {
 	const struct services *v = call->services;
@@ -87,12 +99,20 @@ int op_restore(struct op_call *call, struct jw *out, struct err *err)
 		return -1;
 	int failed = store_backup(s, copy, err);
 	store_close(s);
-	if (failed || v->restore(v->daemon, call, copy, err))
+	struct forget_plan gone;
+	if (failed || graves_carry(call, copy, &gone, err) || v->restore(v->daemon, call, copy, err)) {
+		unlink(copy);
 		return -1;
+	}
 	jw_object(out, NULL);
 	jw_str(out, "restored", path);
 	jw_int(out, "sessions", there.sessions);
 	jw_int(out, "events", there.events);
+	jw_object(out, "forgotten");
+	jw_int(out, "memories", (int64_t)gone.nmemories);
+	jw_int(out, "events", (int64_t)gone.nevents);
+	jw_int(out, "sessions", (int64_t)gone.nsessions);
+	jw_end(out, '}');
 	backups_write(call, out, "backups", 0);
 	jw_end(out, '}');
 	return 0;

@@ -166,6 +166,8 @@ struct forget_plan { int64_t *memories; size_t nmemories; int64_t *events; size_
 int store_forget_plan(struct store *s, struct arena *a, const struct forget_query *q, struct forget_plan *ret, struct err *err);
 int store_forget(struct store *s, const struct forget_plan *p, struct err *err);
 int store_scrub(struct store *s, struct err *err);
+/* graves.c — what was forgotten in one store goes from another one too (a backup that takes its place); in a transaction of its own. */
+int store_graves_carry(struct store *from, struct store *to, struct arena *a, struct forget_plan *ret, struct err *err);
 
 /* keep.c — housekeeping. */
 int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err);
