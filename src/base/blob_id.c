@@ -99,9 +99,8 @@ static void finish(struct sha1 *s, char out[BLOB_ID_SIZE])
 
 void blob_id(const void *data, size_t len, char out[BLOB_ID_SIZE])
 {
-	struct sha1 s = {
-		.h = { 0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u, 0xc3d2e1f0u }
-	};
+	struct sha1 s = { .h = { 0x67452301u, 0xefcdab89u, 0x98badcfeu, 0x10325476u,
+				  0xc3d2e1f0u } };
 	char head[32];
 	int n = snprintf(head, sizeof(head), "blob %zu", len);
 

@@ -6,8 +6,9 @@
 #include "base/err.h"
 
 /*
- * A content's name as git gives it: SHA-1 of "blob LENGTH\0" and the bytes. So what lies on the disk can be compared with
- * what any commit holds. It names contents; nothing rests on it being hard to forge.
+ * A content's name as git gives it: SHA-1 of "blob LENGTH\0" and the bytes. So what lies on the
+ * disk can be compared with what any commit holds. It names contents; nothing rests on it being
+ * hard to forge.
  */
 
 #define BLOB_ID_SIZE 41 /* 40 hex digits and a NUL */

@@ -14,13 +14,14 @@
 #define NOT_FOUND_STATUS 127
 
 static const char *const safely[] = { "git", "--no-pager", "--literal-pathspecs", "-c",
-	"core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "-c",
-	"log.showSignature=false", "-c", "diff.renames=false", "-C" };
+	"core.quotePath=false", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+	"-c", "log.showSignature=false", "-c", "diff.renames=false", "-C" };
 
 /* Only what git needs to find itself and the person's own settings. */
 static const char *const *environment(struct arena *a)
 {
-	static const char *const kept[] = { "PATH", "HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL" };
+	static const char *const kept[] = { "PATH", "HOME", "XDG_CONFIG_HOME",
+		"GIT_CONFIG_GLOBAL" };
 	const char **list = ARENA_ARRAY(a, const char *, ARRAY_LEN(kept) + 6);
 	size_t n = 0;
 
@@ -37,7 +38,8 @@ static const char *const *environment(struct arena *a)
 	return list;
 }
 
-int git_run(const char *root, const char *const *argv, int timeout_ms, struct buf *out, struct err *err)
+int git_run(
+	const char *root, const char *const *argv, int timeout_ms, struct buf *out, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(buf_done) struct buf errors = { .max = 4096 };
@@ -50,20 +52,27 @@ int git_run(const char *root, const char *const *argv, int timeout_ms, struct bu
 	for (size_t i = 0; argv[i] && n + 1 < ARRAY_LEN(args); i++)
 		args[n++] = argv[i];
 	args[n] = NULL;
-	struct proc_run run = { .argv = args, .cwd = "/", .timeout_ms = timeout_ms, .env = environment(&a) };
+	struct proc_run run = {
+		.argv = args, .cwd = "/", .timeout_ms = timeout_ms, .env = environment(&a)
+	};
 	if (proc_run(&run, out, &errors, &status, err))
 		return -1;
 	if (status == 0)
 		return 0;
 	if (status == -1)
-		return err_set(err, ERR_UNAVAILABLE, "git %s in '%s' took longer than %d ms", argv[0], root, timeout_ms);
+		return err_set(err, ERR_UNAVAILABLE, "git %s in '%s' took longer than %d ms",
+			argv[0], root, timeout_ms);
 	if (status == NOT_FOUND_STATUS)
 		return err_set(err, ERR_UNAVAILABLE, "git is not installed");
 	struct str why = str_trim(str_of(buf_cstr(&errors)));
-	return err_set(err, ERR_NOT_FOUND, "git %s in '%s': %.*s", argv[0], root, (int)MIN(why.n, (size_t)200), why.p);
+	return err_set(err, ERR_NOT_FOUND, "git %s in '%s': %.*s", argv[0], root,
+		(int)MIN(why.n, (size_t)200), why.p);
 }
 
-/* --- The history's form: "C<hash> <seconds> <subject>", then ":<modes> <blobs> <status>\t<path>". --- */
+/*
+ * --- The history's form: "C<hash> <seconds> <subject>", then ":<modes> <blobs> <status>\t<path>".
+ * ---
+ */
 
 static char *line_take(char **rest)
 {
@@ -169,7 +178,8 @@ int git_log(struct arena *a, const struct git_log_query *q, struct git_log *ret,
 
 	*ret = (struct git_log){ 0 };
 	if (!q->root || !file_is_dir(q->root))
-		return err_set(err, ERR_NOT_FOUND, "the folder '%s' is gone", q->root ? q->root : "");
+		return err_set(
+			err, ERR_NOT_FOUND, "the folder '%s' is gone", q->root ? q->root : "");
 	if (git_run(q->root, log_args(a, q), GIT_TIMEOUT_MS, &out, err))
 		return -1;
 	git_log_parse(a, arena_dup(a, buf_cstr(&out), out.len), ret);

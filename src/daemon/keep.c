@@ -21,12 +21,14 @@ static void project_read(struct keep *k, struct keep_project *p)
 	const char *root = NULL;
 	bool is_known = false;
 
-	if (!p->id || store_project_root(k->store, k->arena, p->id, &root, &err) || !root || !file_is_dir(root))
+	if (!p->id || store_project_root(k->store, k->arena, p->id, &root, &err) || !root ||
+		!file_is_dir(root))
 		return;
 	p->root = root;
 	project_identify(k->arena, root, &p->here);
 	p->has_git = p->here.common_dir != NULL;
-	if (p->here.commit && store_visible(k->store, k->arena, root, p->here.commit, &is_known, &p->visible, &p->nvisible, &err))
+	if (p->here.commit && store_visible(k->store, k->arena, root, p->here.commit, &is_known,
+				      &p->visible, &p->nvisible, &err))
 		log_debug("what has arrived in '%s' cannot be read: %s", root, err.text);
 }
 
@@ -84,7 +86,8 @@ static int apply_unbound(struct store *s, const struct keep_change *c, int64_t n
 	return store_branch_memory_drop(s, c->memory, err);
 }
 
-static int apply_checkout(struct store *s, const struct keep_change *c, int64_t now, struct err *err)
+static int apply_checkout(
+	struct store *s, const struct keep_change *c, int64_t now, struct err *err)
 {
 	if (!c->checkout.head)
 		return store_checkout_note(s, &c->checkout, err);
@@ -93,9 +96,14 @@ static int apply_checkout(struct store *s, const struct keep_change *c, int64_t 
 
 int keep_apply(struct store *s, const struct keep *k, struct err *err)
 {
-	static int (*const appliers[])(struct store *s, const struct keep_change *c, int64_t now, struct err *err) = {
-		[KEEP_DONE] = apply_done, [KEEP_BASE] = apply_base, [KEEP_DUE] = apply_due, [KEEP_STATE] = apply_state,
-		[KEEP_SUSPECT] = apply_suspect, [KEEP_BRANCH] = apply_branch, [KEEP_UNBOUND] = apply_unbound,
+	static int (*const appliers[])(struct store * s, const struct keep_change *c, int64_t now,
+		struct err *err) = { [KEEP_DONE] = apply_done,
+		[KEEP_BASE] = apply_base,
+		[KEEP_DUE] = apply_due,
+		[KEEP_STATE] = apply_state,
+		[KEEP_SUSPECT] = apply_suspect,
+		[KEEP_BRANCH] = apply_branch,
+		[KEEP_UNBOUND] = apply_unbound,
 		[KEEP_CHECKOUT] = apply_checkout };
 
 	for (size_t i = 0; i < k->n; i++)

@@ -1,9 +1,10 @@
 /*
- * Where the work of branches has arrived. Its landing is the first later commit on its branch that touches its files; it has
- * arrived at a head that the landing is an ancestor of. After a squash or a rebase the landing is not: then the work has
- * arrived when the files' contents have, those that the memory knew or those at the branch's last known tip. A branch that is
- * gone, of which neither is known (history that was imported), counts as arrived when the head has a commit that touches the files
- * changed within GONE_DAYS. Everything else stays on its branch.
+ * Where the work of branches has arrived. Its landing is the first later commit on its branch that
+ * touches its files; it has arrived at a head that the landing is an ancestor of. After a squash
+ * or a rebase the landing is not: then the work has arrived when the files' contents have, those
+ * that the memory knew or those at the branch's last known tip. A branch that is gone, of which
+ * neither is known (history that was imported), counts as arrived when the head has a commit that
+ * touches the files changed within GONE_DAYS. Everything else stays on its branch.
  */
 #include "daemon/keep.h"
 
@@ -26,7 +27,9 @@
 #define BLOB_HEX 40
 
 struct tree {
-	struct { const char *path, *blob; } files[TREE_PATHS];
+	struct {
+		const char *path, *blob;
+	} files[TREE_PATHS];
 	size_t n;
 };
 
@@ -34,7 +37,7 @@ struct known_branch {
 	const char *name, *ref; /* ref NULL: it is gone */
 	const char *tip;        /* also of one that is gone: as last seen */
 	struct git_log log;
-	struct tree *tree;      /* at its tip; NULL: not asked yet */
+	struct tree *tree; /* at its tip; NULL: not asked yet */
 };
 
 struct bound {
@@ -78,7 +81,8 @@ static struct tree *tree_ask(struct arrival *v, const char *rev)
 {
 	struct tree *t = ARENA_NEW(v->k->arena, struct tree);
 	for (size_t i = 0, seen = 0; i < v->n && seen < TREE_PATHS;) {
-		const char *args[GIT_PATHS_MAX + 8] = { "ls-tree", "-r", "-z", "--full-tree", rev, "--" };
+		const char *args[GIT_PATHS_MAX + 8] = { "ls-tree", "-r", "-z", "--full-tree", rev,
+			"--" };
 		AUTO(buf_done) struct buf out = { .max = TREE_BYTES };
 		size_t n = 6, paths = 0;
 		for (; i < v->n && paths + v->list[i].nfiles <= GIT_PATHS_MAX; i++)
@@ -113,7 +117,8 @@ static bool has_ref(const struct project_identity *here, const char *ref)
 
 	if (file_exists(path_join(&a, here->common_dir, ref)))
 		return true;
-	if (file_read(path_join(&a, here->common_dir, "packed-refs"), GIT_OUTPUT_MAX, &packed, &ignored))
+	if (file_read(path_join(&a, here->common_dir, "packed-refs"), GIT_OUTPUT_MAX, &packed,
+		    &ignored))
 		return false;
 	return strstr(buf_cstr(&packed), arena_printf(&a, " %s\n", ref)) != NULL;
 }
@@ -121,7 +126,8 @@ static bool has_ref(const struct project_identity *here, const char *ref)
 /* The branch that work ends on; NULL when it cannot be told. */
 static const char *default_ref(struct arrival *v)
 {
-	static const char *const refs[] = { "refs/remotes/origin/HEAD", "refs/heads/main", "refs/heads/master", "refs/heads/trunk" };
+	static const char *const refs[] = { "refs/remotes/origin/HEAD", "refs/heads/main",
+		"refs/heads/master", "refs/heads/trunk" };
 
 	for (size_t i = 0; i < ARRAY_LEN(refs); i++)
 		if (has_ref(&v->project->here, refs[i]))
@@ -134,7 +140,8 @@ static void branch_read(struct arrival *v, struct known_branch *b)
 	struct arena *a = v->k->arena;
 	struct git_log_query q = { .root = v->root, .since = v->since, .max = BRANCH_COMMITS };
 	struct err ignored;
-	const char *refs[] = { arena_printf(a, "refs/heads/%s", b->name), arena_printf(a, "refs/remotes/origin/%s", b->name) };
+	const char *refs[] = { arena_printf(a, "refs/heads/%s", b->name),
+		arena_printf(a, "refs/remotes/origin/%s", b->name) };
 
 	for (size_t i = 0; i < ARRAY_LEN(refs) && !b->ref; i++)
 		if (has_ref(&v->project->here, refs[i]))
@@ -144,7 +151,10 @@ static void branch_read(struct arrival *v, struct known_branch *b)
 	q.rev = b->ref;
 	q.without = default_ref(v);
 	v->k->calls += 2;
-	/* What others did and was merged into the branch is not its own; once it is merged itself, all is. */
+	/*
+	 * What others did and was merged into the branch is not its own; once it is merged itself,
+	 * all is.
+	 */
 	if (git_log(a, &q, &b->log, &ignored) || (!b->log.n && q.without)) {
 		q.without = NULL;
 		if (git_log(a, &q, &b->log, &ignored))
@@ -239,7 +249,8 @@ static bool was_committed_soon(const struct arrival *v, const struct bound *m)
 {
 	for (size_t i = 0; i < v->log.nchanges; i++) {
 		int64_t at = v->log.commits[v->log.changes[i].commit].at;
-		if (at >= m->row.from - SECOND_MS && at <= m->row.at + GONE_DAYS * DAY_MS && touches(m, v->log.changes[i].path))
+		if (at >= m->row.from - SECOND_MS && at <= m->row.at + GONE_DAYS * DAY_MS &&
+			touches(m, v->log.changes[i].path))
 			return true;
 	}
 	return false;
@@ -281,19 +292,26 @@ static bool share_change(const struct bound *x, const struct bound *y)
 	return false;
 }
 
-/* A step on the way to what has arrived: later work of the same branch on the same file. The list is newest first. */
+/*
+ * A step on the way to what has arrived: later work of the same branch on the same file. The list
+ * is newest first.
+ */
 static bool is_step(const struct arrival *v, const bool *arrived, size_t i)
 {
 	for (size_t j = 0; j < i; j++)
-		if (arrived[j] && !strcmp(v->list[i].row.branch, v->list[j].row.branch) && share_change(&v->list[i], &v->list[j]))
+		if (arrived[j] && !strcmp(v->list[i].row.branch, v->list[j].row.branch) &&
+			share_change(&v->list[i], &v->list[j]))
 			return true;
 	return false;
 }
 
 static void head_judge(struct arrival *v, const struct checkout *c)
 {
-	struct git_log_query q = { .root = c->root, .rev = v->head, .since = v->since, .max = HEAD_COMMITS };
-	struct keep_change change = { .kind = KEEP_CHECKOUT, .checkout = { v->project->id, c->root, v->head, c->asked_at } };
+	struct git_log_query q = {
+		.root = c->root, .rev = v->head, .since = v->since, .max = HEAD_COMMITS
+	};
+	struct keep_change change = { .kind = KEEP_CHECKOUT,
+		.checkout = { v->project->id, c->root, v->head, c->asked_at } };
 	struct err err = { 0 };
 
 	v->root = c->root;
@@ -319,7 +337,8 @@ static int bound_read(struct arrival *v, struct err *err)
 	struct branch_memory *rows;
 	size_t n;
 
-	if (store_branch_memories(v->k->store, v->k->arena, v->project->id, KEEPER_BRANCH_MEMORIES, &rows, &n, err))
+	if (store_branch_memories(v->k->store, v->k->arena, v->project->id, KEEPER_BRANCH_MEMORIES,
+		    &rows, &n, err))
 		return -1;
 	v->list = ARENA_ARRAY(v->k->arena, struct bound, n + 1);
 	v->since = n ? rows[n - 1].at - DAY_MS : 0;
@@ -327,7 +346,8 @@ static int bound_read(struct arrival *v, struct err *err)
 		struct memory m = { .id = rows[i].memory };
 		if (query_memory_files(v->k->store, v->k->arena, &m, GIT_PATHS_MAX, err))
 			return -1;
-		v->list[v->n++] = (struct bound){ .row = rows[i], .files = m.files, .nfiles = m.nfiles };
+		v->list[v->n++] =
+			(struct bound){ .row = rows[i], .files = m.files, .nfiles = m.nfiles };
 	}
 	return 0;
 }
@@ -392,7 +412,9 @@ int keep_branches(struct keep *k, int64_t project, bool is_new, struct err *err)
 		if (v->n)
 			head_judge(v, &list[i]);
 		else
-			keep_add(k, (struct keep_change){ .kind = KEEP_CHECKOUT, .checkout = { project, list[i].root, v->head, list[i].asked_at } });
+			keep_add(k, (struct keep_change){ .kind = KEEP_CHECKOUT,
+					    .checkout = { project, list[i].root, v->head,
+						    list[i].asked_at } });
 	}
 	return 0;
 }

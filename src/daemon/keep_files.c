@@ -1,8 +1,9 @@
 /*
- * What files were and are. A memory's file is known as it was when its time of change is not after the memory; otherwise git
- * tells it: the content of the first commit since that touches it for work that changed the file (people and agents edit first
- * and commit later), that of the last commit before for work that read it. What neither tells stays unknown and is never
- * held against the memory; only that a file is gone is.
+ * What files were and are. A memory's file is known as it was when its time of change is not after
+ * the memory; otherwise git tells it: the content of the first commit since that touches it for
+ * work that changed the file (people and agents edit first and commit later), that of the last
+ * commit before for work that read it. What neither tells stays unknown and is never held against
+ * the memory; only that a file is gone is.
  */
 #include "daemon/keep.h"
 
@@ -15,10 +16,10 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define SLACK_MS 2000        /* a turn's last edit may be written a little later than it is told */
-#define SECOND_MS 1000       /* commit times are whole seconds */
-#define LOG_MAX 200          /* commits of one file */
-#define RENAMES_MAX 3        /* followed one after another */
+#define SLACK_MS 2000  /* a turn's last edit may be written a little later than it is told */
+#define SECOND_MS 1000 /* commit times are whole seconds */
+#define LOG_MAX 200    /* commits of one file */
+#define RENAMES_MAX 3  /* followed one after another */
 #define MS_US 1000
 
 static int64_t mtime_us(const struct stat *st)
@@ -28,13 +29,15 @@ static int64_t mtime_us(const struct stat *st)
 
 /* --- New memories. --- */
 
-static void base_take(struct keep *k, const struct keep_project *p, const struct memory *m, const struct memory_file *f)
+static void base_take(struct keep *k, const struct keep_project *p, const struct memory *m,
+	const struct memory_file *f)
 {
 	const char *place = keep_place(k, p, f->path);
 	struct stat st;
 	char hash[BLOB_ID_SIZE] = "";
 
-	if (!place || stat(place, &st) || !S_ISREG(st.st_mode) || mtime_us(&st) > (m->at + SLACK_MS) * MS_US)
+	if (!place || stat(place, &st) || !S_ISREG(st.st_mode) ||
+		mtime_us(&st) > (m->at + SLACK_MS) * MS_US)
 		return;
 	if (st.st_size <= KEEPER_HASH_MAX && blob_id_file(place, KEEPER_HASH_MAX, hash, NULL))
 		return;
@@ -46,10 +49,11 @@ static void base_take(struct keep *k, const struct keep_project *p, const struct
 }
 
 /*
- * The work tree that a session stood in, when it is one of the project's; else the project's own, where that is on the same
- * branch as the memory.
+ * The work tree that a session stood in, when it is one of the project's; else the project's own,
+ * where that is on the same branch as the memory.
  */
-static struct keep_project session_place(struct keep *k, struct keep_project *p, const struct memory *m, const char *cwd)
+static struct keep_project session_place(
+	struct keep *k, struct keep_project *p, const struct memory *m, const char *cwd)
 {
 	struct keep_project place = *p;
 
@@ -62,7 +66,8 @@ static struct keep_project session_place(struct keep *k, struct keep_project *p,
 	const char *root = here.worktree ? here.worktree : here.root;
 	if (!here.common_dir || !root)
 		return place;
-	keep_add(k, (struct keep_change){ .kind = KEEP_CHECKOUT, .checkout = { p->id, root, NULL, k->now } });
+	keep_add(k, (struct keep_change){
+			    .kind = KEEP_CHECKOUT, .checkout = { p->id, root, NULL, k->now } });
 	if (here.worktree)
 		place.root = root;
 	return place;
@@ -94,7 +99,9 @@ static int memory_take(struct keep *k, const struct stale_due *due, struct err *
 	for (size_t i = 0; i < m.nfiles && memory_rests_on_files(&m); i++) {
 		if (m.files[i].size < 0)
 			base_take(k, &place, &m, &m.files[i]);
-		keep_add(k, (struct keep_change){ .kind = KEEP_DUE, .project = m.project, .path = m.files[i].path });
+		keep_add(k,
+			(struct keep_change){
+				.kind = KEEP_DUE, .project = m.project, .path = m.files[i].path });
 	}
 	if (!memory_is_bound_to_branch(&m) || is_on_default_branch(p, m.branch)) {
 		keep_add(k, (struct keep_change){ .kind = KEEP_UNBOUND, .memory = m.id });
@@ -102,7 +109,10 @@ static int memory_take(struct keep *k, const struct stale_due *due, struct err *
 	}
 	p->has_new_branch = true;
 	keep_add(k, (struct keep_change){ .kind = KEEP_BRANCH,
-			    .branch = { .memory = m.id, .project = m.project, .branch = m.branch, .landed = m.commit } });
+			    .branch = { .memory = m.id,
+				    .project = m.project,
+				    .branch = m.branch,
+				    .landed = m.commit } });
 	return 0;
 }
 
@@ -128,7 +138,9 @@ struct look {
 static void log_read(struct look *l)
 {
 	const char *paths[] = { l->now.path };
-	struct git_log_query q = { .root = l->project->root, .paths = paths, .npaths = 1, .max = LOG_MAX };
+	struct git_log_query q = {
+		.root = l->project->root, .paths = paths, .npaths = 1, .max = LOG_MAX
+	};
 	struct err ignored;
 
 	if (l->is_log_read)
@@ -142,14 +154,21 @@ static void log_read(struct look *l)
 static const char *renamed_in(struct look *l, const char *path)
 {
 	const char *paths[] = { path };
-	struct git_log_query q = { .root = l->project->root, .paths = paths, .npaths = 1, .max = 1, .only_deletions = true };
+	struct git_log_query q = { .root = l->project->root,
+		.paths = paths,
+		.npaths = 1,
+		.max = 1,
+		.only_deletions = true };
 	struct git_log log;
 	struct err ignored;
 
 	l->k->calls += 2;
 	if (git_log(l->k->arena, &q, &log, &ignored) || !log.n)
 		return NULL;
-	q = (struct git_log_query){ .root = l->project->root, .rev = log.commits[0].hash, .max = 1, .finds_renames = true };
+	q = (struct git_log_query){ .root = l->project->root,
+		.rev = log.commits[0].hash,
+		.max = 1,
+		.finds_renames = true };
 	if (git_log(l->k->arena, &q, &log, &ignored))
 		return NULL;
 	for (size_t i = 0; i < log.nchanges; i++)
@@ -224,8 +243,10 @@ static const char *changed_reason(struct look *l, const struct file_base *b, con
 		n++;
 	}
 	if (n)
-		return arena_printf(l->k->arena, "%s changed in %zu commit%s since", name, n, n == 1 ? "" : "s");
-	return arena_printf(l->k->arena, "%s changed since%s", name, l->log.n ? ", not committed" : "");
+		return arena_printf(l->k->arena, "%s changed in %zu commit%s since", name, n,
+			n == 1 ? "" : "s");
+	return arena_printf(
+		l->k->arena, "%s changed since%s", name, l->log.n ? ", not committed" : "");
 }
 
 static bool id_is_in(const int64_t *list, size_t n, int64_t id)
@@ -266,8 +287,11 @@ static const char *judge(struct look *l, const struct file_base *b)
 		hash = base_from_log(l, b);
 		if (!hash)
 			return NULL;
-		keep_add(l->k, (struct keep_change){
-				       .kind = KEEP_BASE, .memory = b->memory, .path = l->now.path, .text = hash, .size = -1 });
+		keep_add(l->k, (struct keep_change){ .kind = KEEP_BASE,
+				       .memory = b->memory,
+				       .path = l->now.path,
+				       .text = hash,
+				       .size = -1 });
 	}
 	if (!l->now.hash)
 		return b->size < 0 || b->size == l->now.size ? NULL : changed_reason(l, b, hash);
@@ -284,7 +308,8 @@ static int judge_all(struct look *l, struct err *err)
 	struct file_base *bases;
 	size_t n;
 
-	if (store_file_bases(l->k->store, l->k->arena, l->now.project, l->now.path, KEEPER_FILE_MEMORIES, &bases, &n, err))
+	if (store_file_bases(l->k->store, l->k->arena, l->now.project, l->now.path,
+		    KEEPER_FILE_MEMORIES, &bases, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const char *reason = judge(l, &bases[i]);
@@ -318,7 +343,9 @@ int keep_file(struct keep *k, const struct file_state *before, bool is_forced, s
 	struct look l = { .k = k, .project = keep_project(k, before->project) };
 	const char *place = keep_place(k, l.project, before->path);
 
-	l.now = (struct file_state){ .project = before->project, .path = before->path, .seen_at = k->now, .size = -1 };
+	l.now = (struct file_state){
+		.project = before->project, .path = before->path, .seen_at = k->now, .size = -1
+	};
 	if (!keep_may_ask(k)) {
 		k->is_unfinished = true;
 		return 0;

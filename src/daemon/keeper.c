@@ -13,12 +13,13 @@
 #include "daemon/keep.h"
 
 /*
- * A poke is answered after DEBOUNCE_MS, so that what is written at once is looked at at once. A round reads and asks without any
- * transaction and hands its findings to the writer's background lane. After a failure it waits longer each time.
+ * A poke is answered after DEBOUNCE_MS, so that what is written at once is looked at at once. A
+ * round reads and asks without any transaction and hands its findings to the writer's background
+ * lane. After a failure it waits longer each time.
  */
 
 #define DEBOUNCE_MS 200
-#define REST_MS 50          /* between rounds while there is more to do */
+#define REST_MS 50 /* between rounds while there is more to do */
 #define AGAIN_MS 2000
 #define AGAIN_MAX_MS 600000
 #define NICENESS 15
@@ -78,10 +79,12 @@ static int checkouts_note(struct round *r, struct err *err)
 	for (size_t i = 0; i < r->nhints; i++) {
 		bool is_noted = !r->hints[i].is_checkout;
 		for (size_t j = 0; j < n && !is_noted; j++)
-			is_noted = !strcmp(known[j].root, r->hints[i].path) && known[j].asked_at > k->now - KEEPER_NOTE_AGE_MS;
+			is_noted = !strcmp(known[j].root, r->hints[i].path) &&
+				   known[j].asked_at > k->now - KEEPER_NOTE_AGE_MS;
 		if (!is_noted)
 			keep_add(k, (struct keep_change){ .kind = KEEP_CHECKOUT,
-					    .checkout = { r->hints[i].project, r->hints[i].path, NULL, k->now } });
+					    .checkout = { r->hints[i].project, r->hints[i].path,
+						    NULL, k->now } });
 	}
 	return 0;
 }
@@ -109,7 +112,9 @@ static int files_read(struct round *r, struct err *err)
 		struct file_state f;
 		if (r->hints[i].is_checkout)
 			continue;
-		if (store_file_state_get(k->store, k->arena, r->hints[i].project, r->hints[i].path, &f, err) || keep_file(k, &f, true, err))
+		if (store_file_state_get(
+			    k->store, k->arena, r->hints[i].project, r->hints[i].path, &f, err) ||
+			keep_file(k, &f, true, err))
 			return -1;
 	}
 	int64_t before = r->is_sweeping ? k->now - KEEPER_SWEEP_AGE_MS : 1;
@@ -131,7 +136,8 @@ static int branches_read(struct round *r, struct err *err)
 	size_t n;
 
 	for (size_t i = 0; i < k->nprojects; i++)
-		if (k->projects[i]->has_new_branch && keep_branches(k, k->projects[i]->id, true, err))
+		if (k->projects[i]->has_new_branch &&
+			keep_branches(k, k->projects[i]->id, true, err))
 			return -1;
 	if (store_checkouts(k->store, k->arena, 0, KEEPER_CHECKOUTS, &list, &n, err))
 		return -1;
@@ -148,7 +154,8 @@ static int branches_read(struct round *r, struct err *err)
 /* Each step sees what the one before it wrote. */
 static int round_steps(struct keeper *k, struct round *r, struct err *err)
 {
-	static int (*const steps[])(struct round *r, struct err *err) = { memories_read, branches_read, files_read };
+	static int (*const steps[])(
+		struct round * r, struct err * err) = { memories_read, branches_read, files_read };
 
 	for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
 		struct reader *reader = NULL;

@@ -11,7 +11,8 @@ bool branch_is_default(const char *name)
 	return project_branch_is_default(&a, NULL, name);
 }
 
-void branches_init(struct branches *b, struct op_call *call, int64_t project, const char *cwd, const char *branch)
+void branches_init(struct branches *b, struct op_call *call, int64_t project, const char *cwd,
+	const char *branch)
 {
 	*b = (struct branches){ .call = call, .project = project, .current = branch };
 	if (!cwd || cwd[0] != '/')
@@ -21,7 +22,10 @@ void branches_init(struct branches *b, struct op_call *call, int64_t project, co
 		b->current = b->here.branch;
 }
 
-/* What has arrived at the head that is looked from; nothing while that is not known. The keeper learns that somebody stands here. */
+/*
+ * What has arrived at the head that is looked from; nothing while that is not known. The keeper
+ * learns that somebody stands here.
+ */
 static void visible_read(struct branches *b)
 {
 	const struct services *s = b->call->services;
@@ -32,7 +36,8 @@ static void visible_read(struct branches *b)
 	b->is_read = true;
 	if (!b->here.common_dir || !b->here.commit || !root)
 		return;
-	if (store_visible(b->call->store, b->call->arena, root, b->here.commit, &is_known, &b->visible, &b->n, &ignored))
+	if (store_visible(b->call->store, b->call->arena, root, b->here.commit, &is_known,
+		    &b->visible, &b->n, &ignored))
 		b->n = 0;
 	if (!is_known && b->project && s && s->stand)
 		s->stand(s->daemon, b->project, root);

@@ -9,9 +9,9 @@
 #include "text/hash.h"
 
 /*
- * At the point of action. Before a command: the invocation that works here, when another one of the same tool is about to run. After a
- * command failed: what was done the last time this error came. Facts name the command or the error in back ticks at
- * the beginning of their title.
+ * At the point of action. Before a command: the invocation that works here, when another one of
+ * the same tool is about to run. After a command failed: what was done the last time this error
+ * came. Facts name the command or the error in back ticks at the beginning of their title.
  */
 
 #define FACTS_SEEN 200
@@ -19,27 +19,34 @@
 #define ERROR_HEAD 8192 /* bytes of an error's output that are looked at, at each end */
 #define WORDS_MAX 64
 #define WORD_MIN 2
-#define HASH_MIN 7      /* letters of a word that may be a hash */
-#define SAME_LEAST 2    /* words that an error must have to be known again */
+#define HASH_MIN 7   /* letters of a word that may be a hash */
+#define SAME_LEAST 2 /* words that an error must have to be known again */
 #define SAME_SHARE .8
 
 /* What stands in the first back ticks. */
 static struct str named(const char *title)
 {
-	const char *from = title ? strchr(title, '`') : NULL, *to = from ? strchr(from + 1, '`') : NULL;
+	const char *from = title ? strchr(title, '`') : NULL,
+		   *to = from ? strchr(from + 1, '`') : NULL;
 	return to ? (struct str){ from + 1, (size_t)(to - from) - 1 } : (struct str){ 0 };
 }
 
-static int facts_load(struct context_build *b, enum memory_type type, struct memory **ret, size_t *ret_n, struct err *err)
+static int facts_load(struct context_build *b, enum memory_type type, struct memory **ret,
+	size_t *ret_n, struct err *err)
 {
-	struct memory_query q = { .project = b->q->project, .kind = KIND_FACT, .type = type, .status = MEMORY_ACTIVE, .origin = -1,
+	struct memory_query q = { .project = b->q->project,
+		.kind = KIND_FACT,
+		.type = type,
+		.status = MEMORY_ACTIVE,
+		.origin = -1,
 		.max = FACTS_SEEN };
 	size_t kept = 0;
 
 	if (store_memory_list(b->call->store, b->call->arena, &q, ret, ret_n, err))
 		return -1;
 	for (size_t i = 0; i < *ret_n; i++)
-		if (!(*ret)[i].valid_to && (*ret)[i].trust > TRUST_OUTSIDE && named((*ret)[i].title).n)
+		if (!(*ret)[i].valid_to && (*ret)[i].trust > TRUST_OUTSIDE &&
+			named((*ret)[i].title).n)
 			(*ret)[kept++] = (*ret)[i];
 	*ret_n = kept;
 	return 0;
@@ -60,7 +67,7 @@ static struct str program_of(struct str command)
 	const char *and = str_find(command, STR("&& "));
 
 	if (str_starts(command.p, "cd ") && and)
-		rest = (struct str){ and + 3, (size_t)(command.p + command.n - and) - 3 };
+		rest = (struct str){ and+3, (size_t)(command.p + command.n - and) - 3 };
 	while (str_split(&rest, ' ', &w)) {
 		if (!w.n || is_assignment(w) || str_is(w, "sudo") || str_is(w, "time"))
 			continue;
@@ -112,7 +119,9 @@ struct words {
 	size_t n;
 };
 
-/* Words that are the same when an error comes again: no paths, numbers, hashes or places in files. */
+/*
+ * Words that are the same when an error comes again: no paths, numbers, hashes or places in files.
+ */
 static bool is_lasting(struct str w)
 {
 	size_t digits = 0, hex = 0;
@@ -180,7 +189,7 @@ static bool came_again(const char *error, const struct memory *m)
 	if (n <= 2 * ERROR_HEAD)
 		return error_has_line((struct str){ error, n }, &known);
 	return error_has_line((struct str){ error, ERROR_HEAD }, &known) ||
-		error_has_line((struct str){ error + n - ERROR_HEAD, ERROR_HEAD }, &known);
+	       error_has_line((struct str){ error + n - ERROR_HEAD, ERROR_HEAD }, &known);
 }
 
 int context_failure(struct context_build *b, struct err *err)

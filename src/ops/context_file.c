@@ -8,8 +8,9 @@
 #include "store/stale.h"
 
 /*
- * Before a file is read: its past, once a session. What went wrong with it and what was decided comes first, then the latest work.
- * Before it is changed: its last decision and what was tried and given up.
+ * Before a file is read: its past, once a session. What went wrong with it and what was decided
+ * comes first, then the latest work. Before it is changed: its last decision and what was tried
+ * and given up.
  */
 
 #define FILE_CANDIDATES 24
@@ -35,8 +36,8 @@ static bool is_of(const struct memory *m, unsigned types)
 static bool is_warning(const struct memory *m)
 {
 	return m->is_pinned || m->kind == KIND_NOTE ||
-		is_of(m, TYPES(TYPE_BUGFIX, TYPE_DECISION, TYPE_SECURITY_ALERT, TYPE_SECURITY_NOTE, FACT_DECISION, FACT_CONVENTION,
-				 FACT_ERROR_FIX, FACT_DEAD_END));
+	       is_of(m, TYPES(TYPE_BUGFIX, TYPE_DECISION, TYPE_SECURITY_ALERT, TYPE_SECURITY_NOTE,
+				FACT_DECISION, FACT_CONVENTION, FACT_ERROR_FIX, FACT_DEAD_END));
 }
 
 /* Memories about the file by all of its names, newest first for each. */
@@ -46,13 +47,14 @@ static int past_load(struct context_build *b, struct memory **ret, size_t *ret_n
 	int64_t *all = ARENA_ARRAY(b->call->arena, int64_t, FILE_NAMES * FILE_CANDIDATES);
 	size_t n = 0, nnames = 1;
 
-	if (store_older_names(b->call->store, b->call->arena, b->q->project, names, FILE_NAMES, &nnames, err))
+	if (store_older_names(
+		    b->call->store, b->call->arena, b->q->project, names, FILE_NAMES, &nnames, err))
 		return -1;
 	for (size_t i = 0; i < nnames; i++) {
 		int64_t *ids;
 		size_t found;
-		if (query_memories_of_file(
-			    b->call->store, b->call->arena, b->q->project, names[i], FILE_CANDIDATES, &ids, &found, err))
+		if (query_memories_of_file(b->call->store, b->call->arena, b->q->project, names[i],
+			    FILE_CANDIDATES, &ids, &found, err))
 			return -1;
 		memcpy(all + n, ids, sizeof(*ids) * found);
 		n += found;
@@ -61,7 +63,8 @@ static int past_load(struct context_build *b, struct memory **ret, size_t *ret_n
 }
 
 /* Has this file's past been told in this session, and not been compacted away since? */
-static int was_told(struct context_build *b, const char *where, const struct memory *list, size_t n, bool *ret, struct err *err)
+static int was_told(struct context_build *b, const char *where, const struct memory *list, size_t n,
+	bool *ret, struct err *err)
 {
 	int64_t *ids = ARENA_ARRAY(b->call->arena, int64_t, n + 1);
 	int64_t since = 0;
@@ -73,21 +76,28 @@ static int was_told(struct context_build *b, const char *where, const struct mem
 		return 0;
 	if (query_injected_at(b->call->store, b->q->session, where, ids, n, 0, ret, err))
 		return -1;
-	/* Finding the last compaction means walking over the session's events: only when it matters. */
+	/*
+	 * Finding the last compaction means walking over the session's events: only when it
+	 * matters.
+	 */
 	if (!*ret)
 		return 0;
 	if (query_compacted_at(b->call->store, b->q->session, &since, err))
 		return -1;
-	return since ? query_injected_at(b->call->store, b->q->session, where, ids, n, since, ret, err) : 0;
+	return since ? query_injected_at(
+			       b->call->store, b->q->session, where, ids, n, since, ret, err)
+		     : 0;
 }
 
-static size_t give_where(struct context_build *b, struct memory *list, size_t n, bool warnings, size_t max)
+static size_t give_where(
+	struct context_build *b, struct memory *list, size_t n, bool warnings, size_t max)
 {
 	size_t given = 0;
 
 	for (size_t i = 0; i < n && given < max; i++) {
 		struct memory *m = &list[i];
-		if (is_warning(m) == warnings && context_is_trusted(m) && !frame_has(b->frame, m->id))
+		if (is_warning(m) == warnings && context_is_trusted(m) &&
+			!frame_has(b->frame, m->id))
 			given += context_give(b, m);
 	}
 	return given;
@@ -124,7 +134,8 @@ int context_edit(struct context_build *b, struct err *err)
 		return -1;
 	frame_section(b->frame, "edit", NULL, 1);
 	for (size_t i = 0; i < n && given < EDIT_GIVEN_MAX; i++)
-		if (is_of(&list[i], TYPES(TYPE_DECISION, FACT_DECISION, FACT_CONVENTION, FACT_DEAD_END)) &&
+		if (is_of(&list[i],
+			    TYPES(TYPE_DECISION, FACT_DECISION, FACT_CONVENTION, FACT_DEAD_END)) &&
 			context_is_trusted(&list[i]) && !suspect_reason(&b->l, &list[i]))
 			given += context_give(b, &list[i]);
 	return 0;

@@ -11,9 +11,11 @@
 #include "store/stale.h"
 
 /*
- * blame: the sessions, prompts and messages behind a line, a file or a commit. What a session wrote is known from its recorded
- * edits; git says in which commit a line came and when. Edits that hold the line's own text come first; without one, the sessions that
- * worked on the file while or shortly before the commit was made; a commit is also known by the output that told its hash.
+ * blame: the sessions, prompts and messages behind a line, a file or a commit. What a session
+ * wrote is known from its recorded edits; git says in which commit a line came and when. Edits
+ * that hold the line's own text come first; without one, the sessions that worked on the file
+ * while or shortly before the commit was made; a commit is also known by the output that told its
+ * hash.
  */
 
 #define BLAME_SOURCES 5
@@ -21,7 +23,7 @@
 #define BLAME_TURNS 60
 #define TURN_EVENTS 1000
 #define LINE_FILE_MAX (4u << 20)
-#define LINE_TEXT_MIN 3      /* a bracket alone says nothing */
+#define LINE_TEXT_MIN 3 /* a bracket alone says nothing */
 #define EXCERPT 400
 #define BEFORE_COMMIT_MS 86400000ll /* edited at most so long before it was committed */
 #define AFTER_COMMIT_MS 60000ll
@@ -30,19 +32,20 @@
 
 struct origin {
 	int64_t session, turn, event, at;
-	const char *how; /* "edit": holds the line; "output": tells the commit; "work": touched the file then */
+	const char *
+		how; /* "edit": holds the line; "output": tells the commit; "work": touched the file then */
 };
 
 struct blame {
 	struct op_call *call;
 	struct lookup l;
 	int64_t project;
-	const char *root;            /* NULL: gone or unknown */
-	const char *path;            /* as memories name it; NULL: a commit was asked for */
-	int64_t line;                /* 0: the whole file */
-	struct str text;             /* of the line */
-	struct git_commit commit;    /* hash NULL: none */
-	const char *const *paths;    /* of the commit */
+	const char *root;         /* NULL: gone or unknown */
+	const char *path;         /* as memories name it; NULL: a commit was asked for */
+	int64_t line;             /* 0: the whole file */
+	struct str text;          /* of the line */
+	struct git_commit commit; /* hash NULL: none */
+	const char *const *paths; /* of the commit */
 	size_t npaths;
 	struct origin sources[BLAME_SOURCES];
 	size_t n;
@@ -86,7 +89,8 @@ static int line_read(struct blame *b, struct err *err)
 			b->text = str_trim(line);
 			return 0;
 		}
-	return err_set(err, ERR_NOT_FOUND, "'%s' has %lld lines, not %lld", b->path, (long long)n, (long long)b->line);
+	return err_set(err, ERR_NOT_FOUND, "'%s' has %lld lines, not %lld", b->path, (long long)n,
+		(long long)b->line);
 }
 
 /* --- Git. --- */
@@ -114,11 +118,13 @@ static void line_blame(struct blame *b)
 {
 	struct arena *a = b->call->arena;
 	const char *range = arena_printf(a, "%lld,%lld", (long long)b->line, (long long)b->line);
-	const char *args[] = { "blame", "--porcelain", "--no-textconv", "-L", range, "--", b->path, NULL };
+	const char *args[] = { "blame", "--porcelain", "--no-textconv", "-L", range, "--", b->path,
+		NULL };
 	AUTO(buf_done) struct buf out = { .max = GIT_OUTPUT_MAX };
 	struct err ignored;
 
-	if (!b->root || !b->line || b->path[0] == '/' || git_run(b->root, args, GIT_TIMEOUT_MS, &out, &ignored))
+	if (!b->root || !b->line || b->path[0] == '/' ||
+		git_run(b->root, args, GIT_TIMEOUT_MS, &out, &ignored))
 		return;
 	char *hash = arena_dup(a, buf_cstr(&out), strcspn(buf_cstr(&out), " "));
 	if (is_hash(hash) && strspn(hash, "0") != strlen(hash))
@@ -145,7 +151,8 @@ static bool edits(const struct event *e, const char *path)
 {
 	for (size_t i = 0; e->writes_files && e->status != STATUS_FAILED && i < e->nfiles; i++)
 		if (!strcmp(e->files[i], path) ||
-			(str_ends(e->files[i], path) && e->files[i][strlen(e->files[i]) - strlen(path) - 1] == '/'))
+			(str_ends(e->files[i], path) &&
+				e->files[i][strlen(e->files[i]) - strlen(path) - 1] == '/'))
 			return true;
 	return false;
 }
@@ -169,7 +176,9 @@ static bool brings(struct blame *b, const struct event *e)
 		if (str_find(json_slice(json_get(input, members[i])), b->text))
 			return true;
 	for (size_t i = 0; i < json_len(json_get(input, "edits")); i++)
-		if (str_find(json_slice(json_get(json_at(json_get(input, "edits"), i), "new_string")), b->text))
+		if (str_find(json_slice(
+				     json_get(json_at(json_get(input, "edits"), i), "new_string")),
+			    b->text))
 			return true;
 	return false;
 }
@@ -177,23 +186,29 @@ static bool brings(struct blame *b, const struct event *e)
 /* Was this work what the commit holds, by its time? */
 static bool fits_commit(const struct blame *b, int64_t at)
 {
-	return !b->commit.hash || (at <= b->commit.at + AFTER_COMMIT_MS && at >= b->commit.at - BEFORE_COMMIT_MS);
+	return !b->commit.hash ||
+	       (at <= b->commit.at + AFTER_COMMIT_MS && at >= b->commit.at - BEFORE_COMMIT_MS);
 }
 
-static int turn_search(struct blame *b, const struct memory *m, const char *path, bool wants_line, struct err *err)
+static int turn_search(
+	struct blame *b, const struct memory *m, const char *path, bool wants_line, struct err *err)
 {
 	struct event *events;
 	size_t n;
 
-	if (store_events(b->call->store, b->call->arena, m->session, m->turn, 0, TURN_EVENTS, &events, &n, err))
+	if (store_events(b->call->store, b->call->arena, m->session, m->turn, 0, TURN_EVENTS,
+		    &events, &n, err))
 		return -1;
 	for (size_t i = n; i-- > 0;) {
 		if (!edits(&events[i], path))
 			continue;
-		if (wants_line ? !brings(b, &events[i]) || (b->commit.hash && events[i].at > b->commit.at + AFTER_COMMIT_MS)
+		if (wants_line ? !brings(b, &events[i]) ||
+					 (b->commit.hash &&
+						 events[i].at > b->commit.at + AFTER_COMMIT_MS)
 			       : !fits_commit(b, events[i].at))
 			continue;
-		source_add(b, (struct origin){ m->session, m->turn, events[i].id, events[i].at, wants_line ? "edit" : "work" });
+		source_add(b, (struct origin){ m->session, m->turn, events[i].id, events[i].at,
+				      wants_line ? "edit" : "work" });
 		return 0;
 	}
 	return 0;
@@ -205,7 +220,8 @@ static int file_search(struct blame *b, const char *path, bool wants_line, struc
 	int64_t *ids, seen[BLAME_TURNS];
 	size_t n, nseen = 0;
 
-	if (query_memories_of_file(b->call->store, b->call->arena, b->project, path, BLAME_MEMORIES, &ids, &n, err))
+	if (query_memories_of_file(b->call->store, b->call->arena, b->project, path, BLAME_MEMORIES,
+		    &ids, &n, err))
 		return -1;
 	struct memory *list = ARENA_ARRAY(b->call->arena, struct memory, n + 1);
 	if (n && store_memories(b->call->store, b->call->arena, ids, n, list, err))
@@ -223,12 +239,20 @@ static int file_search(struct blame *b, const char *path, bool wants_line, struc
 	return 0;
 }
 
-/* Messages and commands that told this commit's hash, earliest first: who made it was the first to know. */
+/*
+ * Messages and commands that told this commit's hash, earliest first: who made it was the first to
+ * know.
+ */
 static int hash_search(struct blame *b, struct err *err)
 {
 	const char *shown = arena_dup(b->call->arena, b->commit.hash, HASH_SHOWN);
-	struct find f = { .text = shown, .is_plain = true, .mode = FIND_LEXICAL, .limit = HASH_HITS,
-		.filter = { .project = (uint32_t)b->project, .classes = 1u << DOC_EVENT, .event_kinds = 1u << EVENT_TOOL } };
+	struct find f = { .text = shown,
+		.is_plain = true,
+		.mode = FIND_LEXICAL,
+		.limit = HASH_HITS,
+		.filter = { .project = (uint32_t)b->project,
+			.classes = 1u << DOC_EVENT,
+			.event_kinds = 1u << EVENT_TOOL } };
 	const struct event *first = NULL;
 	struct find_result r;
 
@@ -236,12 +260,14 @@ static int hash_search(struct blame *b, struct err *err)
 		return -1;
 	for (size_t i = 0; i < r.n; i++) {
 		const struct event *e = r.found[i].event;
-		bool tells = e && e->output && strstr(e->output, shown) && e->at >= b->commit.at - AFTER_COMMIT_MS;
+		bool tells = e && e->output && strstr(e->output, shown) &&
+			     e->at >= b->commit.at - AFTER_COMMIT_MS;
 		if (tells && (!first || e->at < first->at))
 			first = e;
 	}
 	if (first)
-		source_add(b, (struct origin){ first->session, first->turn, first->id, first->at, "output" });
+		source_add(b, (struct origin){ first->session, first->turn, first->id, first->at,
+				      "output" });
 	return 0;
 }
 
@@ -270,7 +296,9 @@ static void message_write(struct blame *b, struct jw *w, const char *key, const 
 	jw_object(w, key);
 	jw_str(w, "ref", ref_text(b->call->arena, REF_EVENT, e->id));
 	jw_int(w, "at", e->at);
-	jw_slice(w, "text", (struct str){ e->text ? e->text : "", utf8_cut(e->text ? e->text : "", e->text ? strlen(e->text) : 0, EXCERPT) });
+	jw_slice(w, "text",
+		(struct str){ e->text ? e->text : "",
+			utf8_cut(e->text ? e->text : "", e->text ? strlen(e->text) : 0, EXCERPT) });
 	jw_end(w, '}');
 }
 
@@ -281,7 +309,8 @@ static int source_write(struct blame *b, struct jw *w, const struct origin *s, s
 	struct event *events;
 	size_t n;
 
-	if (store_events(b->call->store, b->call->arena, s->session, s->turn, 0, TURN_EVENTS, &events, &n, err))
+	if (store_events(b->call->store, b->call->arena, s->session, s->turn, 0, TURN_EVENTS,
+		    &events, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		if (events[i].kind == EVENT_PROMPT && !events[i].is_meta && !prompt)
@@ -347,7 +376,8 @@ int op_blame(struct op_call *call, struct jw *out, struct err *err)
 	bool is_file = call->cwd && file_exists(path_join(call->arena, call->cwd, path));
 	if (is_hash(what) && !is_file) {
 		if (!b->root)
-			return err_set(err, ERR_NOT_FOUND, "the project's folder is gone: its commits cannot be asked for");
+			return err_set(err, ERR_NOT_FOUND,
+				"the project's folder is gone: its commits cannot be asked for");
 		if (commit_read(b, what, err))
 			return -1;
 	} else {

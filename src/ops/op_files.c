@@ -8,8 +8,9 @@
 #include "store/stale.h"
 
 /*
- * files: what is known of a file, or of the files below a folder: which they are, and the memories about them, suspect ones first,
- * oldest first among those, then the newest. A file that was renamed is known by its old names too.
+ * files: what is known of a file, or of the files below a folder: which they are, and the memories
+ * about them, suspect ones first, oldest first among those, then the newest. A file that was
+ * renamed is known by its old names too.
  */
 
 #define FILES_LISTED 100
@@ -21,7 +22,8 @@ struct about {
 	bool is_suspect;
 };
 
-static int files_list(struct op_call *call, struct jw *out, int64_t project, const char *path, struct err *err)
+static int files_list(
+	struct op_call *call, struct jw *out, int64_t project, const char *path, struct err *err)
 {
 	struct file_count *list;
 	size_t n;
@@ -46,7 +48,8 @@ static int suspects_first(const void *x, const void *y)
 	return is_before == a->is_suspect ? -1 : 1;
 }
 
-static int memories_read(struct op_call *call, struct lookup *l, const int64_t *ids, size_t n, struct about **ret, struct err *err)
+static int memories_read(struct op_call *call, struct lookup *l, const int64_t *ids, size_t n,
+	struct about **ret, struct err *err)
 {
 	struct memory *list = ARENA_ARRAY(call->arena, struct memory, n + 1);
 	struct about *about = ARENA_ARRAY(call->arena, struct about, n + 1);
@@ -59,7 +62,8 @@ static int memories_read(struct op_call *call, struct lookup *l, const int64_t *
 	return 0;
 }
 
-static int memories_write(struct op_call *call, struct jw *out, const int64_t *ids, size_t n, struct err *err)
+static int memories_write(
+	struct op_call *call, struct jw *out, const int64_t *ids, size_t n, struct err *err)
 {
 	struct lookup l = { .call = call };
 	struct branches branches;
@@ -99,8 +103,8 @@ int op_files(struct op_call *call, struct jw *out, struct err *err)
 	size_t n = 0, nnames = 1;
 	if (!names[0])
 		return err_set(err, ERR_USAGE, "files needs a path");
-	if (call_project(call, &project, err) ||
-		store_older_names(call->store, call->arena, project, names, FILE_NAMES, &nnames, err))
+	if (call_project(call, &project, err) || store_older_names(call->store, call->arena,
+							 project, names, FILE_NAMES, &nnames, err))
 		return -1;
 	jw_object(out, NULL);
 	jw_str(out, "path", names[0]);
@@ -109,7 +113,8 @@ int op_files(struct op_call *call, struct jw *out, struct err *err)
 		int64_t *ids;
 		size_t found;
 		if (files_list(call, out, project, names[i], err) ||
-			query_memories_below(call->store, call->arena, project, names[i], 0, FILES_SEEN, &ids, &found, err))
+			query_memories_below(call->store, call->arena, project, names[i], 0,
+				FILES_SEEN, &ids, &found, err))
 			return -1;
 		for (size_t k = 0; k < found; k++)
 			if (!i || !id_is_in(all, n, ids[k]))

@@ -32,7 +32,8 @@ static bool has_changed(const char *place, const struct file_state *f)
 
 	if (stat(place, &st) || !S_ISREG(st.st_mode))
 		return f->size >= 0;
-	return f->size != st.st_size || f->mtime != (int64_t)st.st_mtim.tv_sec * SECOND_US + st.st_mtim.tv_nsec / 1000;
+	return f->size != st.st_size ||
+	       f->mtime != (int64_t)st.st_mtim.tv_sec * SECOND_US + st.st_mtim.tv_nsec / 1000;
 }
 
 static bool file_has_changed(struct lookup *l, const struct file_state *f)
@@ -63,7 +64,10 @@ static void tell_keeper(struct lookup *l, int64_t project)
 	l->has_told = true;
 }
 
-/* The first of a memory's files that looks different, or NULL; all of them are pointed out to the keeper. */
+/*
+ * The first of a memory's files that looks different, or NULL; all of them are pointed out to the
+ * keeper.
+ */
 static const char *changed_file(struct lookup *l, const struct memory *m)
 {
 	const char *changed = NULL;
@@ -71,7 +75,8 @@ static const char *changed_file(struct lookup *l, const struct memory *m)
 	struct err ignored;
 	size_t n;
 
-	if (store_memory_states(l->call->store, l->call->arena, m->id, SUSPECT_FILES_MAX, &states, &n, &ignored))
+	if (store_memory_states(l->call->store, l->call->arena, m->id, SUSPECT_FILES_MAX, &states,
+		    &n, &ignored))
 		return NULL;
 	for (size_t i = 0; i < n; i++)
 		if (file_has_changed(l, &states[i]) && !changed)
@@ -84,7 +89,8 @@ const char *suspect_reason(struct lookup *l, const struct memory *m)
 	const char *reason = NULL, *changed;
 	struct err ignored;
 
-	if (!m->id || !memory_rests_on_files(m) || store_suspect(l->call->store, l->call->arena, m->id, &reason, &ignored))
+	if (!m->id || !memory_rests_on_files(m) ||
+		store_suspect(l->call->store, l->call->arena, m->id, &reason, &ignored))
 		return NULL;
 	/* Work of another branch is the keeper's alone to judge: its files may lie elsewhere. */
 	if (memory_is_bound_to_branch(m) && !branch_is_default(m->branch))
@@ -94,5 +100,6 @@ const char *suspect_reason(struct lookup *l, const struct memory *m)
 	changed = changed_file(l, m);
 	if (reason || !changed)
 		return reason;
-	return arena_printf(l->call->arena, "%s changed since, not compared yet", path_base(changed));
+	return arena_printf(
+		l->call->arena, "%s changed since, not compared yet", path_base(changed));
 }

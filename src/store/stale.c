@@ -1,6 +1,7 @@
 /*
- * Rows of the keeper. A memory's row in memory_file carries what its file was; when the rules write a memory anew with the same
- * time, that is kept (memory_row.c), since nothing about the file was learned.
+ * Rows of the keeper. A memory's row in memory_file carries what its file was; when the rules
+ * write a memory anew with the same time, that is kept (memory_row.c), since nothing about the
+ * file was learned.
  */
 #include "store/stale.h"
 
@@ -15,15 +16,18 @@ bool memory_is_bound_to_branch(const struct memory *m)
 {
 	if (!m->branch || !*m->branch || m->is_pinned || m->kind == KIND_NOTE)
 		return false;
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX && m->type != FACT_TOOL_PATTERN;
+	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX &&
+	       m->type != FACT_TOOL_PATTERN;
 }
 
 bool memory_rests_on_files(const struct memory *m)
 {
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX && m->type != FACT_TOOL_PATTERN && m->kind != KIND_CHUNK;
+	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX &&
+	       m->type != FACT_TOOL_PATTERN && m->kind != KIND_CHUNK;
 }
 
-int store_stale_due(struct store *s, struct arena *a, size_t max, struct stale_due **ret, size_t *ret_n, struct err *err)
+int store_stale_due(struct store *s, struct arena *a, size_t max, struct stale_due **ret,
+	size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
@@ -31,7 +35,8 @@ int store_stale_due(struct store *s, struct arena *a, size_t max, struct stale_d
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (db_query(s->db, "SELECT memory, stamp FROM stale_due ORDER BY memory DESC LIMIT ?1", DB_ARGS(db_i((int64_t)max)), &r, err))
+	if (db_query(s->db, "SELECT memory, stamp FROM stale_due ORDER BY memory DESC LIMIT ?1",
+		    DB_ARGS(db_i((int64_t)max)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct stale_due d = { db_int(r, 0), db_int(r, 1) };
@@ -42,7 +47,8 @@ int store_stale_due(struct store *s, struct arena *a, size_t max, struct stale_d
 
 int store_stale_done(struct store *s, const struct stale_due *d, struct err *err)
 {
-	return db_run(s->db, "DELETE FROM stale_due WHERE memory = ?1 AND stamp = ?2", DB_ARGS(db_i(d->memory), db_i(d->stamp)), err);
+	return db_run(s->db, "DELETE FROM stale_due WHERE memory = ?1 AND stamp = ?2",
+		DB_ARGS(db_i(d->memory), db_i(d->stamp)), err);
 }
 
 /* --- Files. --- */
@@ -52,10 +58,12 @@ int store_stale_done(struct store *s, const struct stale_due *d, struct err *err
 
 static struct file_state state_read(struct arena *a, struct db_rows *r)
 {
-	return (struct file_state){ db_int(r, 0), row_str(a, r, 1), db_int(r, 2), db_int(r, 3), row_str(a, r, 4), db_int(r, 5) };
+	return (struct file_state){ db_int(r, 0), row_str(a, r, 1), db_int(r, 2), db_int(r, 3),
+		row_str(a, r, 4), db_int(r, 5) };
 }
 
-static int states_read(struct arena *a, struct db_rows *r, struct file_state **ret, size_t *ret_n, struct err *err)
+static int states_read(
+	struct arena *a, struct db_rows *r, struct file_state **ret, size_t *ret_n, struct err *err)
 {
 	size_t cap = 0;
 	int rc;
@@ -67,10 +75,12 @@ static int states_read(struct arena *a, struct db_rows *r, struct file_state **r
 	return rc;
 }
 
-int store_file_state_get(struct store *s, struct arena *a, int64_t project, const char *path, struct file_state *ret, struct err *err)
+int store_file_state_get(struct store *s, struct arena *a, int64_t project, const char *path,
+	struct file_state *ret, struct err *err)
 {
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " STATE_COLUMNS STATE_FROM "WHERE f.path = ?1 AND fs.project = ?2",
+	int rc = store_row(s,
+		"SELECT " STATE_COLUMNS STATE_FROM "WHERE f.path = ?1 AND fs.project = ?2",
 		DB_ARGS(db_t(path), db_i(project)), &r, err);
 
 	*ret = (struct file_state){ .project = project, .path = path, .size = -1 };
@@ -84,12 +94,14 @@ int store_file_state_get(struct store *s, struct arena *a, int64_t project, cons
 int store_file_state_due(struct store *s, int64_t project, const char *path, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at) SELECT ?1, id, -1, 0, NULL, 0 FROM file WHERE path = ?2"
+		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at) SELECT ?1, id, "
+		"-1, 0, NULL, 0 FROM file WHERE path = ?2"
 		" ON CONFLICT (project, file) DO UPDATE SET seen_at = 0",
 		DB_ARGS(db_i(project), db_t(path)), err);
 }
 
-static int text_get(struct store *s, struct arena *a, const char *sql, int64_t id, const char **ret, struct err *err)
+static int text_get(struct store *s, struct arena *a, const char *sql, int64_t id, const char **ret,
+	struct err *err)
 {
 	struct db_rows *r;
 	int rc = store_row(s, sql, DB_ARGS(db_i(id)), &r, err);
@@ -102,12 +114,14 @@ static int text_get(struct store *s, struct arena *a, const char *sql, int64_t i
 	return 0;
 }
 
-int store_session_cwd(struct store *s, struct arena *a, int64_t session, const char **ret, struct err *err)
+int store_session_cwd(
+	struct store *s, struct arena *a, int64_t session, const char **ret, struct err *err)
 {
 	return text_get(s, a, "SELECT cwd FROM session WHERE id = ?1", session, ret, err);
 }
 
-int store_project_root(struct store *s, struct arena *a, int64_t project, const char **ret, struct err *err)
+int store_project_root(
+	struct store *s, struct arena *a, int64_t project, const char **ret, struct err *err)
 {
 	return text_get(s, a, "SELECT root FROM project WHERE id = ?1", project, ret, err);
 }
@@ -117,37 +131,44 @@ int store_file_state_put(struct store *s, const struct file_state *f, struct err
 	return db_run(s->db,
 		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at)"
 		" SELECT ?1, id, ?3, ?4, ?5, ?6 FROM file WHERE path = ?2"
-		" ON CONFLICT (project, file) DO UPDATE SET size = ?3, mtime = ?4, hash = ?5, seen_at = ?6",
-		DB_ARGS(db_i(f->project), db_t(f->path), db_i(f->size), db_i(f->mtime), db_t(f->hash), db_i(f->seen_at)), err);
+		" ON CONFLICT (project, file) DO UPDATE SET size = ?3, mtime = ?4, hash = ?5, "
+		"seen_at = ?6",
+		DB_ARGS(db_i(f->project), db_t(f->path), db_i(f->size), db_i(f->mtime),
+			db_t(f->hash), db_i(f->seen_at)),
+		err);
 }
 
-int store_file_states_old(struct store *s, struct arena *a, int64_t before, size_t max, struct file_state **ret, size_t *ret_n,
-	struct err *err)
+int store_file_states_old(struct store *s, struct arena *a, int64_t before, size_t max,
+	struct file_state **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
-	if (db_query(s->db, "SELECT " STATE_COLUMNS STATE_FROM "WHERE fs.seen_at < ?1 ORDER BY fs.seen_at LIMIT ?2",
+	if (db_query(s->db,
+		    "SELECT " STATE_COLUMNS STATE_FROM
+		    "WHERE fs.seen_at < ?1 ORDER BY fs.seen_at LIMIT ?2",
 		    DB_ARGS(db_i(before), db_i((int64_t)max)), &r, err))
 		return -1;
 	return states_read(a, r, ret, ret_n, err);
 }
 
-int store_memory_states(struct store *s, struct arena *a, int64_t memory, size_t max, struct file_state **ret, size_t *ret_n,
-	struct err *err)
+int store_memory_states(struct store *s, struct arena *a, int64_t memory, size_t max,
+	struct file_state **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(s->db,
-		    "SELECT DISTINCT " STATE_COLUMNS " FROM memory m JOIN memory_file mf ON mf.memory = m.id"
-		    " JOIN file_state fs ON fs.project = m.project AND fs.file = mf.file JOIN file f ON f.id = fs.file"
+		    "SELECT DISTINCT " STATE_COLUMNS
+		    " FROM memory m JOIN memory_file mf ON mf.memory = m.id"
+		    " JOIN file_state fs ON fs.project = m.project AND fs.file = mf.file JOIN file "
+		    "f ON f.id = fs.file"
 		    " WHERE m.id = ?1 LIMIT ?2",
 		    DB_ARGS(db_i(memory), db_i((int64_t)max)), &r, err))
 		return -1;
 	return states_read(a, r, ret, ret_n, err);
 }
 
-int store_file_bases(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, struct file_base **ret,
-	size_t *ret_n, struct err *err)
+int store_file_bases(struct store *s, struct arena *a, int64_t project, const char *path,
+	size_t max, struct file_base **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
@@ -156,10 +177,12 @@ int store_file_bases(struct store *s, struct arena *a, int64_t project, const ch
 	*ret = NULL;
 	*ret_n = 0;
 	if (db_query(s->db,
-		    "SELECT m.id, m.at, m.kind, m.type, mf.role, mf.hash, mf.size, bm.branch, su.reason, t.started_at FROM file f"
+		    "SELECT m.id, m.at, m.kind, m.type, mf.role, mf.hash, mf.size, bm.branch, "
+		    "su.reason, t.started_at FROM file f"
 		    " JOIN memory_file mf ON mf.file = f.id JOIN memory m ON m.id = mf.memory"
 		    " LEFT JOIN branch_memory bm ON bm.memory = m.id"
-		    " LEFT JOIN suspect su ON su.memory = m.id AND su.file = f.id LEFT JOIN turn t ON t.id = m.turn"
+		    " LEFT JOIN suspect su ON su.memory = m.id AND su.file = f.id LEFT JOIN turn t "
+		    "ON t.id = m.turn"
 		    " WHERE f.path = ?1 AND m.project = ?2 AND m.status < 2"
 		    " ORDER BY m.at DESC, m.id DESC, mf.role DESC LIMIT ?3",
 		    DB_ARGS(db_t(path), db_i(project), db_i((int64_t)max)), &r, err))
@@ -175,20 +198,26 @@ int store_file_bases(struct store *s, struct arena *a, int64_t project, const ch
 			.size = db_is_null(r, 6) ? -1 : db_int(r, 6),
 			.branch = row_str(a, r, 7),
 			.reason = row_str(a, r, 8) };
-		/* A memory that reads and changes the file is asked once, as one that changes it. */
+		/*
+		 * A memory that reads and changes the file is asked once, as one that changes it.
+		 */
 		if (!*ret_n || (*ret)[*ret_n - 1].memory != b.memory)
 			ARENA_PUSH(a, *ret, *ret_n, cap, b);
 	}
 	return rc;
 }
 
-int store_file_base_set(struct store *s, int64_t memory, const char *path, const char *hash, int64_t size, struct err *err)
+int store_file_base_set(struct store *s, int64_t memory, const char *path, const char *hash,
+	int64_t size, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 
 	return db_run(s->db,
-		"UPDATE memory_file SET hash = ?3, size = ?4 WHERE memory = ?1 AND file = (SELECT id FROM file WHERE path = ?2)",
-		DB_ARGS(db_i(memory), db_t(path), memory_hash_arg(&a, hash), size < 0 ? db_id(0) : db_i(size)), err);
+		"UPDATE memory_file SET hash = ?3, size = ?4 WHERE memory = ?1 AND file = (SELECT "
+		"id FROM file WHERE path = ?2)",
+		DB_ARGS(db_i(memory), db_t(path), memory_hash_arg(&a, hash),
+			size < 0 ? db_id(0) : db_i(size)),
+		err);
 }
 
 static const char *renamed_like(struct arena *a, const char *path)
@@ -204,16 +233,20 @@ static const char *renamed_like(struct arena *a, const char *path)
 	return arena_dup(a, buf_cstr(&b), b.len);
 }
 
-int store_older_names(struct store *s, struct arena *a, int64_t project, const char **names, size_t max, size_t *io_n, struct err *err)
+int store_older_names(struct store *s, struct arena *a, int64_t project, const char **names,
+	size_t max, size_t *io_n, struct err *err)
 {
 	/* The reason is what the keeper said of the old name (keep_files.c). */
-	static const char sql[] = "SELECT DISTINCT f.path FROM suspect su JOIN file f ON f.id = su.file JOIN memory m ON m.id = su.memory"
-				  " WHERE su.reason LIKE ?1 ESCAPE '\\' AND (?2 = 0 OR m.project = ?2)";
+	static const char sql[] =
+		"SELECT DISTINCT f.path FROM suspect su JOIN file f ON f.id = su.file JOIN memory "
+		"m ON m.id = su.memory"
+		" WHERE su.reason LIKE ?1 ESCAPE '\\' AND (?2 = 0 OR m.project = ?2)";
 
 	for (size_t i = 0; i < *io_n && *io_n < max; i++) {
 		AUTO(db_end_ptr) struct db_rows *r = NULL;
 		int rc;
-		if (db_query(s->db, sql, DB_ARGS(db_t(renamed_like(a, names[i])), db_i(project)), &r, err))
+		if (db_query(s->db, sql, DB_ARGS(db_t(renamed_like(a, names[i])), db_i(project)),
+			    &r, err))
 			return -1;
 		while ((rc = db_next(r, err)) > 0) {
 			const char *name = row_str(a, r, 0);
@@ -231,31 +264,39 @@ int store_older_names(struct store *s, struct arena *a, int64_t project, const c
 
 /* --- Suspects. --- */
 
-int store_suspect_set(struct store *s, int64_t memory, const char *path, const char *reason, int64_t at, struct err *err)
+int store_suspect_set(struct store *s, int64_t memory, const char *path, const char *reason,
+	int64_t at, struct err *err)
 {
 	int rc;
 
 	if (reason)
 		rc = db_run(s->db,
-			"INSERT INTO suspect (memory, file, reason, since) SELECT m.id, f.id, ?3, ?4 FROM memory m, file f"
+			"INSERT INTO suspect (memory, file, reason, since) SELECT m.id, f.id, ?3, "
+			"?4 FROM memory m, file f"
 			" WHERE m.id = ?1 AND f.path = ?2"
 			" ON CONFLICT (memory, file) DO UPDATE SET reason = ?3",
-			DB_ARGS(db_i(memory), db_t(path), db_tn(reason, utf8_cut(reason, strlen(reason), STALE_REASON_MAX)), db_i(at)),
+			DB_ARGS(db_i(memory), db_t(path),
+				db_tn(reason, utf8_cut(reason, strlen(reason), STALE_REASON_MAX)),
+				db_i(at)),
 			err);
 	else
-		rc = db_run(s->db, "DELETE FROM suspect WHERE memory = ?1 AND file = (SELECT id FROM file WHERE path = ?2)",
+		rc = db_run(s->db,
+			"DELETE FROM suspect WHERE memory = ?1 AND file = (SELECT id FROM file "
+			"WHERE path = ?2)",
 			DB_ARGS(db_i(memory), db_t(path)), err);
 	if (rc || !db_changes(s->db))
 		return rc;
 	return store_note(s, CHANGE_MEMORY, memory, false, err);
 }
 
-int store_suspect(struct store *s, struct arena *a, int64_t memory, const char **ret_reason, struct err *err)
+int store_suspect(
+	struct store *s, struct arena *a, int64_t memory, const char **ret_reason, struct err *err)
 {
 	struct db_rows *r;
 	int rc = store_row(s,
 		"SELECT reason FROM suspect WHERE memory = ?1"
-		" ORDER BY CASE WHEN reason LIKE '% changed %' THEN 1 ELSE 0 END, since, file LIMIT 1",
+		" ORDER BY CASE WHEN reason LIKE '% changed %' THEN 1 ELSE 0 END, since, file "
+		"LIMIT 1",
 		DB_ARGS(db_i(memory)), &r, err);
 
 	*ret_reason = NULL;
@@ -266,12 +307,14 @@ int store_suspect(struct store *s, struct arena *a, int64_t memory, const char *
 	return 0;
 }
 
-int store_suspects(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+int store_suspects(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret,
+	size_t *ret_n, struct err *err)
 {
 	AUTO(ids_done) struct ids list = { 0 };
 
 	if (store_ids(s,
-		    "SELECT su.memory FROM suspect su JOIN memory m ON m.id = su.memory WHERE (?1 = 0 OR m.project = ?1) AND m.status < 2"
+		    "SELECT su.memory FROM suspect su JOIN memory m ON m.id = su.memory WHERE (?1 "
+		    "= 0 OR m.project = ?1) AND m.status < 2"
 		    " GROUP BY su.memory ORDER BY min(su.since), su.memory LIMIT ?2",
 		    DB_ARGS(db_i(project), db_i((int64_t)max)), &list, err))
 		return -1;
