@@ -1,6 +1,7 @@
 #include "daemon/embedding.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -382,6 +383,9 @@ static void rest(struct embedding *e)
 	if (e->embedder)
 		embedder_rest(e->embedder);
 	pthread_rwlock_unlock(&e->model_lock);
+#ifdef __GLIBC__
+	malloc_trim(0);
+#endif
 }
 
 static void complain(struct embedding *e, const struct err *err)

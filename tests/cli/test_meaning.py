@@ -251,11 +251,11 @@ def test_recall_answers_a_question_in_other_words(meaning):
 
 @needs_model
 def test_a_prompt_in_other_words_is_given_the_memory_it_means(meaning):
+    """Without a session start, which would give the notes already."""
     for pair in pairs("french-english.jsonl"):
         meaning.run("remember", pair["note"])
     embedded(meaning)
     meaning.run("config", "set", "hook.ask_ms", "10000")
     session = ClaudeSession(meaning, meaning.repo)
-    session.hook("SessionStart", source="startup")
     assert "the button is too small on phones" in session.prompt("les clients trouvent le bouton minuscule sur mobile")
     assert session.prompt("donne-moi une recette de tarte aux pommes") == ""
