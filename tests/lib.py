@@ -51,6 +51,7 @@ class Remanence:
             "LANG": "C.UTF-8",
             "TZ": "UTC",
             "NO_COLOR": "1",
+            "REMANENCE_HOOK_ASK_MS": "5000",  # tests look at answers, not at the speed of a loaded machine
         }
         for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS", "TMPDIR"):
             if name in os.environ:
