@@ -156,6 +156,13 @@ static const char *const tables_1[] = {
 	NULL,
 };
 
+#define TURNS_AGAIN                                                                             \
+	"UPDATE turn SET is_dirty = 1 WHERE started_at > 0 AND EXISTS (SELECT 1 FROM event e "  \
+	"WHERE "                                                                                \
+	"e.session = turn.session AND e.at BETWEEN turn.started_at AND turn.last_event_at AND " \
+	"e.turn = "                                                                             \
+	"turn.id);"
+
 /* Candidates of facts, the topics of facts, and the topics that must be merged anew. */
 static const char *const tables_2[] = {
 	"CREATE TABLE candidate (id {key}, turn BIGINT NOT NULL, slot BIGINT NOT NULL, session "
@@ -168,8 +175,8 @@ static const char *const tables_2[] = {
 	"CREATE INDEX fact_topic ON fact (topic, project);",
 	"CREATE TABLE fact_due (project BIGINT NOT NULL, topic BIGINT NOT NULL, PRIMARY KEY "
 	"(project, topic)) {clustered};",
-	/* What was captured before is looked at for facts too. */
-	"UPDATE turn SET is_dirty = 1 WHERE started_at > 0;",
+	/* What was captured before is looked at for facts too; a turn whose events are gone keeps what was made of it. */
+	TURNS_AGAIN,
 	NULL,
 };
 
@@ -179,19 +186,26 @@ static const char *const tables_2[] = {
  */
 static const char *const tables_3[] = {
 	"CREATE TABLE stale_due (memory {number}, stamp BIGINT NOT NULL);",
-	"CREATE TABLE file_base (file BIGINT NOT NULL, role INTEGER NOT NULL, size BIGINT, hash {blob},"
+	"CREATE TABLE file_base (file BIGINT NOT NULL, role INTEGER NOT NULL, size BIGINT, hash "
+	"{blob},"
 	" PRIMARY KEY (file, role)) {clustered};",
-	"CREATE TABLE file_state (project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT NULL, mtime "
-	"BIGINT NOT NULL, hash TEXT, seen_at BIGINT NOT NULL, PRIMARY KEY (project, file)) {clustered};",
+	"CREATE TABLE file_state (project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT "
+	"NULL, mtime "
+	"BIGINT NOT NULL, hash TEXT, seen_at BIGINT NOT NULL, PRIMARY KEY (project, file)) "
+	"{clustered};",
 	"CREATE INDEX file_state_seen ON file_state (seen_at);",
-	"CREATE TABLE suspect (memory BIGINT NOT NULL, file BIGINT NOT NULL, reason TEXT NOT NULL, since BIGINT "
+	"CREATE TABLE suspect (memory BIGINT NOT NULL, file BIGINT NOT NULL, reason TEXT NOT NULL, "
+	"since BIGINT "
 	"NOT NULL, PRIMARY KEY (memory, file)) {clustered};",
-	"CREATE TABLE branch_memory (memory {number}, project BIGINT NOT NULL, branch TEXT NOT NULL, landed TEXT, "
+	"CREATE TABLE branch_memory (memory {number}, project BIGINT NOT NULL, branch TEXT NOT "
+	"NULL, landed TEXT, "
 	"tip TEXT);",
 	"CREATE INDEX branch_memory_project ON branch_memory (project);",
-	"CREATE TABLE checkout (id {key}, project BIGINT NOT NULL, root TEXT NOT NULL UNIQUE, head TEXT, asked_at "
+	"CREATE TABLE checkout (id {key}, project BIGINT NOT NULL, root TEXT NOT NULL UNIQUE, head "
+	"TEXT, asked_at "
 	"BIGINT NOT NULL);",
-	"CREATE TABLE visible (checkout BIGINT NOT NULL, memory BIGINT NOT NULL, PRIMARY KEY (checkout, memory)) "
+	"CREATE TABLE visible (checkout BIGINT NOT NULL, memory BIGINT NOT NULL, PRIMARY KEY "
+	"(checkout, memory)) "
 	"{clustered};",
 	"CREATE INDEX visible_memory ON visible (memory);",
 	"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE id > 0;",
@@ -207,10 +221,7 @@ static const char *const tables_4[] = {
 	"CREATE TABLE mention (turn BIGINT NOT NULL, entity BIGINT NOT NULL, n BIGINT NOT NULL, at "
 	"BIGINT NOT NULL, last_at BIGINT NOT NULL, PRIMARY KEY (turn, entity)) {clustered};",
 	"CREATE INDEX mention_entity ON mention (entity, at);",
-	/* A turn whose events are gone keeps what was made of it. */
-	"UPDATE turn SET is_dirty = 1 WHERE started_at > 0 AND EXISTS (SELECT 1 FROM event e WHERE "
-	"e.session = turn.session AND e.at BETWEEN turn.started_at AND turn.last_event_at AND e.turn = "
-	"turn.id);",
+	TURNS_AGAIN,
 	NULL,
 };
 
