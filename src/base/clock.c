@@ -382,27 +382,46 @@ char *clock_minute(struct arena *a, int64_t at)
 		tm.tm_mday, tm.tm_hour, tm.tm_min);
 }
 
-char *clock_ago(struct arena *a, int64_t at, int64_t now)
+static const struct {
+	uint64_t below, unit;
+	const char *one, *many, *brief;
+} ago_steps[] = {
+	{ HOUR, MINUTE, "min", "min", "min" },
+	{ DAY, HOUR, "hour", "hours", "h" },
+	{ 2 * WEEK, DAY, "day", "days", "d" },
+	{ 2 * MONTH, WEEK, "week", "weeks", "w" },
+	{ YEAR, MONTH, "month", "months", "mo" },
+	{ UINT64_MAX, YEAR, "year", "years", "y" },
+};
+
+/* Whole units of the step that fits; *ret_step is its row. */
+static unsigned long long ago_units(int64_t at, int64_t now, size_t *ret_step)
 {
-	static const struct {
-		uint64_t below, unit;
-		const char *one, *many;
-	} steps[] = {
-		{ HOUR, MINUTE, "min", "min" },
-		{ DAY, HOUR, "hour", "hours" },
-		{ 2 * WEEK, DAY, "day", "days" },
-		{ 2 * MONTH, WEEK, "week", "weeks" },
-		{ YEAR, MONTH, "month", "months" },
-		{ UINT64_MAX, YEAR, "year", "years" },
-	};
 	uint64_t span = at > now ? (uint64_t)at - (uint64_t)now : (uint64_t)now - (uint64_t)at;
 	size_t i = 0;
 
-	if (span < MINUTE)
-		return arena_str(a, "just now");
-	while (i + 1 < ARRAY_LEN(steps) && span >= steps[i].below)
+	while (i + 1 < ARRAY_LEN(ago_steps) && span >= ago_steps[i].below)
 		i++;
-	span /= steps[i].unit;
-	return arena_printf(a, at > now ? "in %llu %s" : "%llu %s ago", (unsigned long long)span,
-		span == 1 ? steps[i].one : steps[i].many);
+	*ret_step = i;
+	return span / ago_steps[i].unit;
+}
+
+char *clock_ago(struct arena *a, int64_t at, int64_t now)
+{
+	size_t i;
+	unsigned long long n = ago_units(at, now, &i);
+
+	if (!n)
+		return arena_str(a, "just now");
+	return arena_printf(a, at > now ? "in %llu %s" : "%llu %s ago", n,
+		n == 1 ? ago_steps[i].one : ago_steps[i].many);
+}
+
+char *clock_age(struct arena *a, int64_t at, int64_t now)
+{
+	size_t i;
+	unsigned long long n = ago_units(at, now, &i);
+
+	return n ? arena_printf(a, at > now ? "+%llu%s" : "%llu%s", n, ago_steps[i].brief)
+		 : arena_str(a, "now");
 }

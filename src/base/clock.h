@@ -20,5 +20,6 @@ char *clock_iso(struct arena *a, int64_t at);      /* UTC, "…Z" */
 char *clock_day(struct arena *a, int64_t at);      /* local, "2026-11-29" */
 char *clock_minute(struct arena *a, int64_t at);   /* local, "2026-11-29 17:15" */
 char *clock_ago(struct arena *a, int64_t at, int64_t now); /* "3 min ago", "2 days ago" */
+char *clock_age(struct arena *a, int64_t at, int64_t now); /* for columns, at most 5 wide: "now", "3min", "2d", "9mo" */
 
 #endif

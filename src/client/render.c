@@ -10,7 +10,7 @@
 #define REF_WIDTH 6
 #define TYPE_WIDTH 11
 #define DETAIL_INDENT (REF_WIDTH + 2)
-#define AGO_WIDTH 13
+#define AGE_WIDTH 5
 #define FIELD_WIDTH 14
 #define FILES_SHOWN 3
 
@@ -92,6 +92,11 @@ enum style render_type_style(const char *type)
 const char *render_ago(struct client *c, int64_t at)
 {
 	return at > 0 ? clock_ago(&c->term.arena, at, c->term.now) : "";
+}
+
+const char *render_age(struct client *c, int64_t at)
+{
+	return at > 0 ? clock_age(&c->term.arena, at, c->term.now) : "";
 }
 
 void render_field(struct client *c, const char *name, const char *value)
@@ -258,7 +263,7 @@ void render_hit(struct client *c, const json *hit, bool has_details)
 		   *title = json_str(hit, "title");
 	const char *ref = json_str(hit, "ref"),
 		   *label = type && *type && ref && *ref != 'e' ? type : kind;
-	int room = t->width - DETAIL_INDENT - TYPE_WIDTH - 1 - AGO_WIDTH - 1;
+	int room = t->width - DETAIL_INDENT - TYPE_WIDTH - 1 - AGE_WIDTH - 1;
 
 	term_cell(t, REF, ref, REF_WIDTH, true);
 	term_indent(t, 2);
@@ -266,7 +271,7 @@ void render_hit(struct client *c, const json *hit, bool has_details)
 	term_indent(t, 1);
 	term_cell(t, has_details ? BOLD : PLAIN, title, room, false);
 	term_indent(t, 1);
-	term_cell(t, DIM, render_ago(c, json_int(hit, "at", 0)), AGO_WIDTH, true);
+	term_cell(t, DIM, render_age(c, json_int(hit, "at", 0)), AGE_WIDTH, true);
 	term_newline(t);
 	if (has_details)
 		hit_details(c, hit);

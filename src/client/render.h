@@ -28,6 +28,7 @@ void render_hit(struct client *c, const json *hit, bool has_details);
 /* The colour of a type or kind. */
 enum style render_type_style(const char *type);
 const char *render_ago(struct client *c, int64_t at);
+const char *render_age(struct client *c, int64_t at); /* the same in a column: "9mo" */
 /* "name   value" with the name dim and padded; nothing when the value is NULL or "". */
 void render_field(struct client *c, const char *name, const char *value);
 void render_title(struct client *c, const char *title); /* a heading line */

@@ -26,7 +26,7 @@ static const char *cell_text(struct client *c, const struct column *col, const j
 	if (col->cell == CELL_COUNT)
 		return n ? term_count(&c->term.arena, n) : "-";
 	if (col->cell == CELL_AGO)
-		return render_ago(c, n);
+		return render_age(c, n);
 	return json_str(row, col->key);
 }
 
@@ -88,7 +88,7 @@ void render_sessions(struct client *c, const json *reply)
 		{ "project", "project", CELL_TEXT, PLAIN, 18, false },
 		{ "events", "events", CELL_COUNT, DIM, 8, true },
 		{ "memories", "memories", CELL_COUNT, DIM, 8, true },
-		{ "last_event_at", "last event", CELL_AGO, DIM, 14, true },
+		{ "last_event_at", "last", CELL_AGO, DIM, 5, true },
 	};
 	const json *rows = json_get(reply, "sessions");
 
@@ -113,7 +113,7 @@ void render_projects(struct client *c, const json *reply)
 		{ "name", "project", CELL_TEXT, BOLD, 32, false },
 		{ "sessions", "sessions", CELL_COUNT, PLAIN, 8, true },
 		{ "memories", "memories", CELL_COUNT, PLAIN, 8, true },
-		{ "last_event_at", "last event", CELL_AGO, DIM, 14, true },
+		{ "last_event_at", "last", CELL_AGO, DIM, 5, true },
 		{ "root", "folder", CELL_TEXT, DIM, 0, false },
 	};
 	const json *rows = json_get(reply, "projects");
@@ -142,7 +142,7 @@ void render_files(struct client *c, const json *reply)
 		{ "memories", "memories", CELL_COUNT, PLAIN, 8, true },
 		{ "sessions", "sessions", CELL_COUNT, PLAIN, 8, true },
 		{ "modified", "changed", CELL_COUNT, PLAIN, 8, true },
-		{ "last_at", "last", CELL_AGO, DIM, 14, true },
+		{ "last_at", "last", CELL_AGO, DIM, 5, true },
 	};
 	const json *files = json_get(reply, "files"), *hits = first_array(reply, hit_keys);
 

@@ -134,6 +134,10 @@ static void times_are_told_as_people_tell_them(void **state)
 	assert_string_equal(clock_ago(&a, NOW - HOUR, NOW), "1 hour ago");
 	assert_string_equal(clock_ago(&a, NOW - 50 * HOUR, NOW), "2 days ago");
 	assert_string_equal(clock_ago(&a, NOW - 500 * 24 * HOUR, NOW), "1 year ago");
+	assert_string_equal(clock_age(&a, NOW - 1000, NOW), "now");
+	assert_string_equal(clock_age(&a, NOW - 180000, NOW), "3min");
+	assert_string_equal(clock_age(&a, NOW - 50 * HOUR, NOW), "2d");
+	assert_string_equal(clock_age(&a, NOW - 280 * 24 * HOUR, NOW), "9mo");
 	assert_string_equal(clock_ago(&a, NOW + 2 * HOUR, NOW), "in 2 hours");
 	assert_string_equal(clock_ago(&a, 0, INT64_MAX), "292471208 years ago");
 }
