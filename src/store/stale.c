@@ -157,11 +157,11 @@ int store_memory_states(struct store *s, struct arena *a, int64_t memory, size_t
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(s->db,
+		    /* CROSS: from the memory's few files, not through all states of the project. */
 		    "SELECT DISTINCT " STATE_COLUMNS
-		    " FROM memory m JOIN memory_file mf ON mf.memory = m.id"
-		    " JOIN file_state fs ON fs.project = m.project AND fs.file = mf.file JOIN file "
-		    "f ON f.id = fs.file"
-		    " WHERE m.id = ?1 LIMIT ?2",
+		    " FROM memory m CROSS JOIN memory_file mf CROSS JOIN file_state fs"
+		    " CROSS JOIN file f WHERE m.id = ?1 AND mf.memory = m.id"
+		    " AND fs.project = m.project AND fs.file = mf.file AND f.id = fs.file LIMIT ?2",
 		    DB_ARGS(db_i(memory), db_i((int64_t)max)), &r, err))
 		return -1;
 	return states_read(a, r, ret, ret_n, err);
