@@ -2,6 +2,7 @@
 import json
 import os
 import pathlib
+import random
 import re
 import socket
 import sqlite3
@@ -706,3 +707,39 @@ def test_sections_are_found_with_their_place_and_a_similarity(rem):
     refused = door.ask("POST", "/search", {"query": "x", "namespace": "stack"})
     assert refused.status == 404 and refused.json["detail"].endswith("claude, stack-86000")
     assert door.ask("GET", "/stats").json == {"total_chunks": 5, "total_files": 4, "last_sync": "2026-01-27T20:30:00Z"}
+
+
+def test_garbage_neither_kills_nor_passes(door):
+    """Requests cut, mutated and run together; none gets through without the token, and the daemon goes on."""
+    dice = random.Random(11)
+    good = [("POST /api/remember HTTP/1.1\r\nHost: %s\r\nContent-Length: 13\r\n\r\n{\"text\":\"hi\"}" % door.name).encode(),
+            ("GET /api/search?query=%%41&limit=5 HTTP/1.1\r\nHost: %s\r\nConnection: keep-alive\r\n\r\n" % door.name).encode(),
+            ("POST /search HTTP/1.1\r\nHost: %s\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n{\"que\r\n8\r\nry\":\"x\"}\r\n0\r\n\r\n" % door.name).encode()]
+
+    def mangled():
+        data = bytearray(b"".join(dice.choice(good) for _ in range(dice.randint(1, 3))))
+        for _ in range(dice.randint(1, 12)):
+            at = dice.randrange(len(data))
+            how = dice.randrange(4)
+            if how == 0:
+                data[at] = dice.randrange(256)
+            elif how == 1:
+                del data[at:at + dice.randint(1, 20)]
+            elif how == 2:
+                data[at:at] = dice.choice([b"\r\n", b"\0", b" ", b"\t", b"Content-Length: 5\r\n", b"Transfer-Encoding: chunked\r\n", b"%00", b"ffffffffff\r\n", b":"])
+            else:
+                del data[at:]
+            if not data:
+                break
+        return bytes(data)
+
+    for _ in range(150):
+        with door.connect() as s:
+            s.settimeout(0.1)  # what is incomplete is waited for by the daemon, not here
+            try:
+                s.sendall(mangled())
+            except OSError:
+                pass
+            assert b"HTTP/1.1 200" not in read_all(s)
+    assert door.ask("GET", "/api/status").json["pid"] == door.pid
+    assert door.rem.json("stats", "--project", "all")["memories"]["note"] == 0
