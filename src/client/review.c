@@ -84,13 +84,10 @@ static char read_key(void)
 	char key = 0;
 	ssize_t n;
 
-	if (!keys_begin())
-		return 'q';
 	while ((n = read(STDIN_FILENO, &key, 1)) < 0 && errno == EINTR)
 		;
 	if (n == 1 && key == KEY_ESCAPE)
 		skip_sequence();
-	keys_end();
 	if (n <= 0 || key == KEY_INTERRUPT || key == KEY_END)
 		return 'q';
 	return key >= 'A' && key <= 'Z' ? (char)(key - 'A' + 'a') : key;
@@ -217,9 +214,12 @@ static const struct answer *ask(struct client *c)
 {
 	const struct answer *answer;
 
+	/* Before the keys are shown, so that nothing typed at their sight is lost or a signal. */
+	bool has_keys = keys_begin();
 	show_keys(c);
-	while (!(answer = find_answer(read_key())))
+	while (!(answer = find_answer(has_keys ? read_key() : 'q')))
 		;
+	keys_end();
 	term_put(&c->term, DIM, "→ ");
 	term_put(&c->term, GOOD, answer->said && answer->key != 'e' ? answer->said : answer->word);
 	term_newline(&c->term);

@@ -1,12 +1,15 @@
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/write.h"
+#include "ops/suspects.h"
 #include "store/query_review.h"
+#include "store/stale.h"
 #include "text/snippet.h"
 
 /*
@@ -16,6 +19,8 @@
 
 #define REVIEW_LIMIT 50
 #define TITLE_COLUMNS 90
+#define SUSPECTS_MAX 200
+#define FILES_MAX 64
 
 /* --- What waits. --- */
 
@@ -56,7 +61,10 @@ static void item_write(struct lookup *l, struct jw *w, const struct memory *m)
 	jw_str(w, "title", memory_title(a, m));
 	jw_str(w, "text", memory_text(a, m));
 	jw_str(w, "status", memory_status_names[m->status]);
-	jw_str(w, "reason", reason_of(l->call, m));
+	const char *suspect = suspect_reason(l, m);
+	jw_bool(w, "suspect", suspect != NULL);
+	jw_str(w, "suspect_reason", suspect);
+	jw_str(w, "reason", m->status == MEMORY_ACTIVE && suspect ? suspect : reason_of(l->call, m));
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "trust", trust_names[m->trust]);
 	jw_str(w, "origin", memory_origin_names[m->origin]);
@@ -70,6 +78,30 @@ static void item_write(struct lookup *l, struct jw *w, const struct memory *m)
 	jw_end(w, ']');
 	evidence_write(l->call, w, m);
 	jw_end(w, '}');
+}
+
+/* After what is pending: what may no longer hold. Counted up to SUSPECTS_MAX. */
+static int suspects_write(struct lookup *l, struct jw *out, const struct review_query *q, int64_t written, int64_t *total,
+	struct err *err)
+{
+	int64_t *ids;
+	size_t n, skip = q->skip > (size_t)*total ? q->skip - (size_t)*total : 0;
+	if (store_suspects(l->call->store, l->call->arena, q->project, SUSPECTS_MAX, &ids, &n, err))
+		return -1;
+	size_t seen = 0;
+	for (size_t i = 0; i < n; i++) {
+		struct memory m;
+		if (store_memory_get(l->call->store, l->call->arena, ids[i], &m, err))
+			return -1;
+		if (m.status != MEMORY_ACTIVE)
+			continue;
+		if (seen++ >= skip && written < (int64_t)q->max) {
+			item_write(l, out, &m);
+			written++;
+		}
+	}
+	*total += (int64_t)seen;
+	return 0;
 }
 
 static int list_write(struct op_call *call, struct jw *out, struct err *err)
@@ -90,6 +122,8 @@ static int list_write(struct op_call *call, struct jw *out, struct err *err)
 			return -1;
 		item_write(&l, out, &m);
 	}
+	if (q.status == MEMORY_PENDING && suspects_write(&l, out, &q, (int64_t)n, &total, err))
+		return -1;
 	jw_end(out, ']');
 	jw_int(out, "total", total);
 	jw_end(out, '}');
@@ -139,6 +173,20 @@ static const struct verdict {
 	{ "edit", "edited", true, edit },
 };
 
+/* A person who approves a suspect says that it holds for its files as they are now. */
+static int still_holds(struct store *s, struct arena *a, int64_t memory, struct err *err)
+{
+	struct file_state *states;
+	size_t n;
+	if (store_memory_states(s, a, memory, FILES_MAX, &states, &n, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (store_file_base_set(s, memory, states[i].path, states[i].hash, states[i].size, err) ||
+			store_suspect_set(s, memory, states[i].path, NULL, clock_now(), err))
+			return -1;
+	return 0;
+}
+
 static int word_write(struct store *s, void *ctx, struct err *err)
 {
 	struct word *w = ctx;
@@ -151,7 +199,9 @@ static int word_write(struct store *s, void *ctx, struct err *err)
 	}
 	w->verdict->apply(w, &m);
 	w->after = m;
-	return store_memory_put(s, &w->after, err);
+	if (store_memory_put(s, &w->after, err))
+		return -1;
+	return m.status == MEMORY_ACTIVE ? still_holds(s, w->call->arena, m.id, err) : 0;
 }
 
 static int verdict_find(struct word *w, const char *action, struct err *err)

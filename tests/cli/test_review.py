@@ -230,3 +230,16 @@ def test_editing_takes_the_editor_or_a_line(waiting):
     assert t.end() == 0
     assert waiting.json("get", waiting.refs[0])["records"][0]["body"] == "Use bun."
     assert not [p for p in (waiting.home / "run").iterdir() if p.name.startswith("review")]
+
+
+def test_a_suspect_waits_until_a_person_says_that_it_holds(rem):
+    rem.make_repo(files={"src/parser.c": "int a;\n"})
+    ref = rem.json("remember", "The parser holds one lock.", "--file", "src/parser.c")["ref"]
+    rem.start()
+    db = sqlite3.connect(rem.home / "remanence.db", timeout=30)
+    db.execute("INSERT INTO suspect (memory, file, reason, since) SELECT memory, file, 'parser.c changed since', 1 FROM memory_file WHERE memory = ?",
+               (int(ref),))
+    db.commit()
+    db.close()
+    item = rem.json("review")["review"][0]
+    assert item["ref"] == ref and item["suspect"] and item["suspect_reason"] and rem.json("review")["total"] == 1
