@@ -182,19 +182,23 @@ static void fact_write(struct facts *f, struct jw *w, struct memory *m)
 	const char *reason = suspect_reason(&f->l, m);
 	struct err ignored;
 
+	struct memory whole = { 0 };
+
 	if (!m->nfiles)
 		(void)query_memory_files(f->call->store, a, m, HIT_FILES_MAX, &ignored);
+	(void)store_memory_get(f->call->store, a, m->id, &whole, &ignored);
 	jw_object(w, NULL);
 	jw_str(w, "ref", ref_text(a, REF_MEMORY, m->id));
 	jw_str(w, "category", memory_type_names[m->type]);
 	jw_str(w, "title", memory_title(a, m));
-	jw_str(w, "text", m->title && strlen(m->title) > HIT_TITLE_WIDTH - 4 ? m->title : NULL);
+	jw_str(w, "text", m->title ? m->title : m->body);
 	jw_str(w, "body", m->body && (!m->title || strcmp(m->body, m->title)) ? m->body : NULL);
 	jw_str(w, "status", memory_status_names[m->status]);
 	jw_bool(w, "pinned", m->is_pinned);
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "trust", trust_names[m->trust]);
 	jw_int(w, "at", m->at);
+	jw_int(w, "evidence", (int64_t)whole.nevidence);
 	tally_write(w, m);
 	jw_str(w, "project", f->project ? NULL : lookup_project(&f->l, m->project));
 	if (m->valid_to)

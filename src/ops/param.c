@@ -138,13 +138,19 @@ int param_span(const struct op_call *call, int64_t *ret_after, int64_t *ret_befo
 		ret_before, err);
 }
 
+/* Tables that begin with "none" have no such thing to be asked for. */
+static size_t first_name(const char *const *names)
+{
+	return strcmp(names[0], "none") == 0 ? 1 : 0;
+}
+
 int name_parse(const char *what, const char *value, const char *const *names, size_t n, struct err *err)
 {
 	int found = name_find(names, n, value);
-	if (found > 0)
+	if (found >= (int)first_name(names))
 		return found;
 	struct buf list = { .max = ERR_HINT_MAX - 16 };
-	for (size_t i = 1; i < n; i++)
+	for (size_t i = first_name(names); i < n; i++)
 		if (names[i] && *names[i])
 			buf_printf(&list, "%s%s", list.len ? ", " : "", names[i]);
 	err_set(err, ERR_USAGE, "there is no %s '%s'", what, value);

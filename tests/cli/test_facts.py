@@ -48,6 +48,10 @@ def test_what_was_said_is_merged_and_the_opposite_superseded(said):
     assert pnpm["category"] == "preference" and pnpm["times"] == 2 and pnpm["sessions"] == 2 and pnpm["said_by"] == "prompt"
     assert "Always run make check before committing" in titles(facts)
     assert "`make check` runs the tests here" in titles(facts)
+    assert pnpm["text"] == pnpm["title"] and pnpm["evidence"] >= 2
+    for category in ("preference", "tool_pattern"):  # the first of the list too
+        assert {f["category"] for f in said.json("facts", "--category", category)["facts"]} == {category}
+    assert {f["status"] for f in said.json("facts", "--status", "active")["facts"]} == {"active"}
     assert "You prefer npm over pnpm" not in titles(facts)
     old = said.json("facts", "--status", "superseded")["facts"]
     assert [f["title"] for f in old] == ["You prefer npm over pnpm"] and old[0]["superseded_by"] == pnpm["ref"]
