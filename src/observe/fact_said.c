@@ -116,9 +116,6 @@ static void add_prompt(struct turn_view *v, struct said_list *out, const struct 
 static void find_said(struct turn_view *v, struct said_list *ret)
 {
 	*ret = (struct said_list){ 0 };
-	/* Without a person there is nobody whose preference it could be. */
-	if (v->in->session && v->in->session->is_headless)
-		return;
 	for (size_t i = 0; i < v->in->n; i++) {
 		const struct event *e = &v->in->events[i];
 
