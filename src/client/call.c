@@ -130,7 +130,7 @@ static int call_patiently(struct client *c, const struct call *call, struct wire
 		int result = call_once(c, call, reply, ret, err);
 		bool is_leaving = result == 0 && reply->status == HTTP_UNAVAILABLE;
 		bool is_gone = result < 0 && err->code == ERR_UNAVAILABLE &&
-			       !(call->op->flags & OP_WRITES);
+			       (!(call->op->flags & OP_WRITES) || call->op->flags & OP_AGAIN);
 		if (!may_start || tries >= BUSY_RETRIES || !(is_leaving || is_gone))
 			return result;
 		wire_reply_done(reply);

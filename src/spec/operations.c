@@ -458,7 +458,7 @@ const struct op_spec op_specs[] = {
 		NULL, install_params, SETUP },
 	{ "uninstall", NULL, OP_LOCAL, "Take everything back that install did", NULL, NULL,
 		uninstall_params, SETUP },
-	{ "import", NULL, OP_WRITES | OP_STREAMS | OP_SLOW,
+	{ "import", NULL, OP_WRITES | OP_STREAMS | OP_SLOW | OP_AGAIN,
 		"Read transcripts of earlier sessions, newest first",
 		"Importing again adds nothing; files that grew add their tail.\n"
 		"  remanence import\n  remanence import ~/old-laptop/.claude/projects --since 90d",

@@ -44,6 +44,7 @@ struct param {
 #define OP_HIDDEN 32u
 #define OP_NO_START 64u  /* a daemon that does not run is not started for it */
 #define OP_SLOW 128u     /* may take minutes: the client waits without a deadline */
+#define OP_AGAIN 256u /* writes, but may be run again without harm: repeated when the daemon dies under it */
 
 struct op_spec {
 	const char *name;     /* command and route */
