@@ -548,6 +548,7 @@ static void connected(void *ctx, struct MHD_Connection *c, void **of_socket,
 	watch_until(*of_socket, HTTP_HEADERS_MS);
 }
 
+__attribute__((format(printf, 2, 0)))
 static void complain(void *ctx, const char *format, va_list ap)
 {
 	char text[ERR_TEXT_MAX];

@@ -319,8 +319,8 @@ static int drop_session_candidates(struct store *s, int64_t session, struct err 
 static int forget_session(struct store *s, int64_t id, struct err *err)
 {
 	static const char *const tables[] = {
-		"DELETE FROM injection_memory WHERE injection IN (SELECT id FROM injection WHERE "
-		"session = ?1)",
+		("DELETE FROM injection_memory WHERE injection IN (SELECT id FROM injection WHERE "
+		 "session = ?1)"),
 		"DELETE FROM injection WHERE session = ?1",
 		"DELETE FROM hook_copy WHERE session = ?1",
 		"DELETE FROM token_use WHERE session = ?1",
@@ -331,7 +331,6 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 		"UPDATE session SET parent = NULL WHERE parent = ?1",
 		"DELETE FROM session WHERE id = ?1",
 	};
-	AUTO(arena_done) struct arena a = { 0 };
 	struct db_rows *r;
 	int rc = store_row(s, "SELECT agent, agent_session FROM session WHERE id = ?1",
 		DB_ARGS(db_i(id)), &r, err);

@@ -474,8 +474,8 @@ static void hooks_value(struct buf *b, const char *style, int depth)
 {
 	static const char *const lists[] = { "[]", "[ ]",
 		"[{\"hooks\":[{\"type\":\"command\",\"command\":\"true\"}]}]",
-		"[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"a\","
-		"\"timeout\":5},{\"type\":\"command\",\"command\":\"b\"}]}]" };
+		("[{\"matcher\":\"Bash\",\"hooks\":[{\"type\":\"command\",\"command\":\"a\","
+		 "\"timeout\":5},{\"type\":\"command\",\"command\":\"b\"}]}]") };
 	static const char *const events[] = { "Stop", "PreToolUse", "SessionStart" };
 	size_t n = unit_below(&seed, 4);
 	buf_char(b, '{');

@@ -204,7 +204,7 @@ static bool has_phrase(
 	const struct twin_doc *d, const struct query *q, const struct query_phrase *p)
 {
 	for (uint32_t start = 0; start < 400; start++) {
-		bool ok = true, has_positions = false;
+		bool ok = true;
 		for (size_t i = p->first; ok && i < p->first + p->n; i++) {
 			const struct query_word *w = &q->words[q->phrase_words[i].word];
 			bool is_here = false;
@@ -213,7 +213,6 @@ static bool has_phrase(
 					entry_matches(&d->entries[e], w) != 2)
 					continue;
 				is_here |= w->is_stop;
-				has_positions |= !w->is_stop;
 				for (unsigned k = 0; k < d->entries[e].npositions; k++)
 					is_here |= d->entries[e].positions[k] ==
 						   start + q->phrase_words[i].offset;
