@@ -90,7 +90,7 @@ static int load(struct index *ix, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct manifest m;
-	if (manifest_read(&a, ix->dir, &m, err) != 0)
+	if (index_manifest_read(&a, ix->dir, &m, err) != 0)
 		return -1;
 	struct snapshot *s = snapshot_copy(ix, m.n);
 	for (size_t i = 0; i < m.n; i++) {
@@ -341,7 +341,7 @@ static int rewrite(struct index *ix, const bool *chosen, size_t n, bool purge, s
 	if (result == 0) {
 		s = snapshot_copy(ix, 1);
 		snapshot_replace(ix, s, chosen, merged);
-		result = manifest_write(ix->dir, s, seq, ix->next_file, err);
+		result = index_manifest_write(ix->dir, s, seq, ix->next_file, err);
 	}
 	if (result == 0) {
 		snapshot_publish(ix, s);
@@ -411,7 +411,8 @@ bool index_has(struct index *ix, doc_id id)
 	bool is_there = false;
 	uint32_t doc;
 	for (size_t i = s->n; i-- > 0 && !is_there;)
-		is_there = segment_find_doc(s->views[i].seg, id, &doc) && !view_is_dead(&s->views[i], doc);
+		is_there = segment_find_doc(s->views[i].seg, id, &doc) &&
+			   !view_is_dead(&s->views[i], doc);
 	snapshot_leave(ix, s);
 	return is_there;
 }

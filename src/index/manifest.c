@@ -53,7 +53,7 @@ static void take_entry(struct reader *r, struct arena *a, struct manifest_entry 
 		e->dead[i] = (uint32_t)take(r, 4);
 }
 
-int manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct err *err)
+int index_manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct err *err)
 {
 	AUTO(buf_done) struct buf b = { .max = MANIFEST_MAX };
 	const char *path = path_join(a, dir, MANIFEST_NAME);
@@ -113,8 +113,8 @@ static int write_synced(const char *path, const struct buf *b, struct err *err)
 	return failed ? err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(error)) : 0;
 }
 
-int manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint64_t next_file,
-	struct err *err)
+int index_manifest_write(const char *dir, const struct snapshot *s, uint64_t seq,
+	uint64_t next_file, struct err *err)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 	AUTO(arena_done) struct arena a = { 0 };

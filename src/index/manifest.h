@@ -26,9 +26,9 @@ struct manifest {
 
 void segment_name(uint64_t number, char ret[SEGMENT_NAME_MAX]);
 /* -1 when missing, damaged or of another version. */
-int manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct err *err);
+int index_manifest_read(struct arena *a, const char *dir, struct manifest *ret, struct err *err);
 /* Of the segments of files only. */
-int manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint64_t next_file,
+int index_manifest_write(const char *dir, const struct snapshot *s, uint64_t seq, uint64_t next_file,
 	struct err *err);
 int dir_sync(const char *dir, struct err *err);
 
