@@ -82,6 +82,11 @@ case :$PATH: in
 *) echo "Note: $prefix/bin is not on your PATH; add it to call 'remanence' by its name." ;;
 esac
 
+# With the default prefix the model lies in the data folder, which is for its owner only, whoever makes it first.
+data=${XDG_DATA_HOME:-$HOME/.local/share}/remanence
+mkdir -p "$data"
+chmod 700 "$data"
+
 if [ -n "$model" ]; then
 	step "Getting the model file for finding by meaning (32 MB)"
 	if tools/model-get "$prefix/share/remanence"; then
