@@ -52,7 +52,7 @@ static char *history(struct client *c, const json *fact)
 static void put_marks(struct term *t, const json *fact)
 {
 	const char *status = json_str(fact, "status"), *suspect = json_str(fact, "suspect_reason"),
-		   *by = json_str(fact, "superseded_by");
+		   *by = json_str(fact, "superseded_by"), *branch = json_str(fact, "branch");
 
 	if (json_bool(fact, "pinned", false))
 		term_put(t, GOOD, "  pinned");
@@ -60,6 +60,11 @@ static void put_marks(struct term *t, const json *fact)
 		term_printf(t, WARN, "  %s", status);
 	if (by)
 		term_printf(t, WARN, " by %s", by);
+	if (branch)
+		term_printf(t, json_bool(fact, "other_branch", false) ? WARN : DIM,
+			"  on branch %s", branch);
+	if (json_bool(fact, "revised", false))
+		term_put(t, WARN, "  revised since on a branch");
 	if (suspect)
 		term_printf(t, WARN, "  suspect: %s", suspect);
 }

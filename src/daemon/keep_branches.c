@@ -19,6 +19,7 @@
 #define SECOND_MS 1000 /* commit times are whole seconds */
 #define DAY_MS 86400000ll
 #define GONE_DAYS 30
+#define BESIDE_MS 600000 /* between a sentence and the work that it was told with */
 #define HEAD_COMMITS 5000
 #define BRANCH_COMMITS 1000
 #define BRANCHES 24    /* asked about in one round, those worked on last */
@@ -182,8 +183,11 @@ static struct known_branch *branch_of(struct arrival *v, const struct branch_mem
 	return b;
 }
 
+/* What names no file came with whatever work was done beside it. */
 static bool touches(const struct bound *m, const char *path)
 {
+	if (!m->nfiles)
+		return true;
 	for (size_t i = 0; i < m->nfiles; i++)
 		if (!strcmp(m->files[i].path, path))
 			return true;
@@ -247,6 +251,8 @@ static bool all_contents(const struct arrival *v, const struct bound *m, const s
 
 static bool was_committed_soon(const struct arrival *v, const struct bound *m)
 {
+	if (!m->nfiles)
+		return false;
 	for (size_t i = 0; i < v->log.nchanges; i++) {
 		int64_t at = v->log.commits[v->log.changes[i].commit].at;
 		if (at >= m->row.from - SECOND_MS && at <= m->row.at + GONE_DAYS * DAY_MS &&
@@ -286,6 +292,8 @@ static int order(const void *x, const void *y)
 
 static bool share_change(const struct bound *x, const struct bound *y)
 {
+	if (!x->nfiles)
+		return y->nfiles > 0;
 	for (size_t i = 0; i < x->nfiles; i++)
 		if (x->files[i].role == ROLE_MODIFIED && touches(y, x->files[i].path))
 			return true;
@@ -294,11 +302,16 @@ static bool share_change(const struct bound *x, const struct bound *y)
 
 /*
  * A step on the way to what has arrived: later work of the same branch on the same file. The list
- * is newest first.
+ * is newest first. A sentence without files comes with the work told at about the same time.
  */
 static bool is_step(const struct arrival *v, const bool *arrived, size_t i)
 {
-	for (size_t j = 0; j < i; j++)
+	size_t end = i;
+
+	while (!v->list[i].nfiles && end < v->n &&
+		v->list[end].row.at >= v->list[i].row.at - BESIDE_MS)
+		end++;
+	for (size_t j = 0; j < end; j++)
 		if (arrived[j] && !strcmp(v->list[i].row.branch, v->list[j].row.branch) &&
 			share_change(&v->list[i], &v->list[j]))
 			return true;
@@ -321,8 +334,11 @@ static void head_judge(struct arrival *v, const struct checkout *c)
 	v->tree = tree_ask(v, v->head);
 	change.visible = ARENA_ARRAY(v->k->arena, int64_t, v->n + 1);
 	bool *arrived = ARENA_ARRAY(v->k->arena, bool, v->n + 1);
+	for (size_t i = 0; i < v->n; i++)
+		arrived[i] = has_arrived(v, &v->list[i]) ||
+			     (v->list[i].nfiles && is_step(v, arrived, i));
 	for (size_t i = 0; i < v->n; i++) {
-		arrived[i] = has_arrived(v, &v->list[i]) || is_step(v, arrived, i);
+		arrived[i] = arrived[i] || is_step(v, arrived, i);
 		if (arrived[i])
 			change.visible[change.nvisible++] = v->list[i].row.memory;
 	}

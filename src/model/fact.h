@@ -37,6 +37,7 @@ struct fact_candidate {
 	int64_t times;     /* within the turn */
 	int64_t at;
 	const char *key; /* of its first event; (at, key) orders candidates */
+	const char *branch; /* where it was born; NULL: unknown, or of no matter to its category */
 	struct memory_file *files;
 	size_t nfiles;
 	struct evidence *evidence;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "observe/fact_table.h"
 #include "observe/sentence.h"
+#include "store/stale.h"
 #include "text/hash.h"
 
 #define SUBJECT_WORDS_MAX 12
@@ -78,8 +79,20 @@ int64_t fact_topic_of(const char *group, const char *subject)
 	return (int64_t)hash64(b.data, b.len);
 }
 
+/* The branch of the event, else of what came before it in the turn, else of the session. */
+static const char *branch_of(const struct turn_view *v, const struct fact_candidate *c)
+{
+	const char *branch = v->in->session ? v->in->session->branch : NULL;
+
+	for (size_t i = 0; i < v->in->n && v->in->events[i].at <= c->at; i++)
+		branch = v->in->events[i].branch ? v->in->events[i].branch : branch;
+	return branch && *branch ? branch : NULL;
+}
+
 void candidate_add(struct turn_view *v, struct rules_output *out, struct fact_candidate *c)
 {
+	if (memory_type_binds(c->category))
+		c->branch = branch_of(v, c);
 	if (!c->subject || !*c->subject || !c->title || !*c->title)
 		return;
 	if (!c->topic)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "conf/project.h"
 #include "observe/confidence.h"
 #include "observe/fact_table.h"
 #include "store/store.h"
@@ -22,6 +23,7 @@ struct merge {
 	const struct fact_policy *policy;
 	const struct fact_candidate *list;
 	size_t n;
+	const char *home; /* the branch that the list is about; "" everywhere */
 	struct topic_facts *out;
 };
 
@@ -98,6 +100,15 @@ static struct confidence confidence_in(
 	return ret;
 }
 
+/* Where it holds: on the branch that all say it on; told from several, everywhere (NULL). */
+static const char *branch_in(const struct fact_candidate *const *c, size_t n)
+{
+	for (size_t i = 1; i < n; i++)
+		if (!c[i]->branch || !c[0]->branch || strcmp(c[i]->branch, c[0]->branch) != 0)
+			return NULL;
+	return c[0]->branch;
+}
+
 /* `c`: all that say it, in order; its stretch begins with `first`. */
 static struct topic_fact *add_fact(struct merge *g, const struct fact_candidate *const *c, size_t n,
 	const struct fact_candidate *first, struct confidence sure)
@@ -114,6 +125,7 @@ static struct topic_fact *add_fact(struct merge *g, const struct fact_candidate 
 	m->title = last->title;
 	m->body = last->body ? last->body : last->title;
 	m->trust = sure.trust;
+	m->branch = branch_in(c, n);
 	m->at = last->at;
 	m->valid_from = first->at;
 	m->confidence = confidence_of(&sure);
@@ -152,7 +164,8 @@ static void add_stretch(struct merge *g, size_t from, size_t to, size_t before)
 			   (i + 1 == g->n || strcmp(value_of(&g->list[i + 1]), value) != 0);
 	}
 	f = add_fact(g, same, n, &g->list[from], confidence_in(g, same, n, before));
-	f->m.slot = arena_printf(g->a, "%s#%zu", value, ordinal);
+	f->m.slot = *g->home ? arena_printf(g->a, "%s\n%s#%zu", g->home, value, ordinal)
+			     : arena_printf(g->a, "%s#%zu", value, ordinal);
 	if (to < g->n) {
 		f->m.valid_to = g->list[to].at;
 		f->m.status = MEMORY_SUPERSEDED;
@@ -160,7 +173,7 @@ static void add_stretch(struct merge *g, size_t from, size_t to, size_t before)
 	}
 }
 
-static void merge_values(struct merge *g)
+static void merge_stretches(struct merge *g)
 {
 	size_t starts[STRETCHES_MAX + 1], n = 0, dropped = 0;
 
@@ -177,6 +190,50 @@ static void merge_values(struct merge *g)
 	starts[n] = g->n;
 	for (size_t i = 0; i < n; i++)
 		add_stretch(g, starts[i], starts[i + 1], i + dropped);
+}
+
+/*
+ * The branch that a candidate speaks of alone; "" when it holds everywhere: on a default branch, or
+ * when it is said from elsewhere too.
+ */
+static const char *home_of(struct merge *g, const struct fact_candidate *c)
+{
+	const char *value = value_of(c);
+
+	if (!c->branch || project_branch_is_default(g->a, NULL, c->branch))
+		return "";
+	for (size_t i = 0; i < g->n; i++) {
+		const struct fact_candidate *other = &g->list[i];
+		bool is_there = other->branch && strcmp(other->branch, c->branch) == 0;
+
+		if (!is_there && strcmp(value_of(other), value) == 0)
+			return "";
+	}
+	return c->branch;
+}
+
+/* What a branch says does not end what holds elsewhere: each home has stretches of its own. */
+static void merge_values(struct merge *g)
+{
+	const char **homes = ARENA_ARRAY(g->a, const char *, g->n + 1);
+	struct fact_candidate *own = ARENA_ARRAY(g->a, struct fact_candidate, g->n + 1);
+	struct merge one = *g;
+
+	for (size_t i = 0; i < g->n; i++)
+		homes[i] = home_of(g, &g->list[i]);
+	for (size_t i = 0; i < g->n; i++) {
+		if (!homes[i])
+			continue;
+		one.home = homes[i];
+		one.n = 0;
+		for (size_t k = i; k < g->n; k++)
+			if (homes[k] && strcmp(homes[k], one.home) == 0) {
+				own[one.n++] = g->list[k];
+				homes[k] = k > i ? NULL : homes[k];
+			}
+		one.list = arena_dup(g->a, own, sizeof(*own) * one.n);
+		merge_stretches(&one);
+	}
 }
 
 /* ---- commands ---- */
@@ -304,7 +361,7 @@ static const struct {
 void fact_merge(struct arena *a, const struct fact_policy *policy,
 	const struct fact_candidate *list, size_t n, struct topic_facts *ret)
 {
-	struct merge g = { .a = a, .policy = policy, .list = list, .n = n, .out = ret };
+	struct merge g = { .a = a, .policy = policy, .list = list, .n = n, .home = "", .out = ret };
 	void (*run)(struct merge * g) = merge_values;
 
 	*ret = (struct topic_facts){ 0 };

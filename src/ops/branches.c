@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/fact.h"
 #include "store/stale.h"
 
 bool branch_is_default(const char *name)
@@ -66,4 +67,24 @@ bool memory_is_elsewhere(struct branches *b, const struct memory *m)
 	if (project_branch_is_default(b->call->arena, b->here.common_dir, m->branch))
 		return false;
 	return !has_arrived(b, m->id);
+}
+
+bool fact_is_revised(struct branches *b, const struct memory *m)
+{
+	int64_t *ids;
+	size_t n;
+	struct memory *list;
+	struct err ignored;
+
+	if (m->kind != KIND_FACT || !memory_type_binds(m->type) || m->type == FACT_TODO ||
+		store_fact_siblings(b->call->store, b->call->arena, m->id, &ids, &n, &ignored))
+		return false;
+	list = ARENA_ARRAY(b->call->arena, struct memory, n + 1);
+	if (n && store_memories(b->call->store, b->call->arena, ids, n, list, &ignored))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].id && list[i].status == MEMORY_ACTIVE && list[i].at > m->at &&
+			!memory_is_elsewhere(b, &list[i]))
+			return true;
+	return false;
 }

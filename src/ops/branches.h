@@ -28,5 +28,10 @@ void branches_init(struct branches *b, struct op_call *call, int64_t project, co
 bool branch_is_default(const char *name);
 /* Bound to a branch that does not concern this place. */
 bool memory_is_elsewhere(struct branches *b, const struct memory *m);
+/*
+ * A fact that another one contradicts which was told later on a branch, and which holds here: this
+ * branch, or one whose work has arrived. Merging knows nothing of places, so that both are active.
+ */
+bool fact_is_revised(struct branches *b, const struct memory *m);
 
 #endif

@@ -136,7 +136,8 @@ int context_edit(struct context_build *b, struct err *err)
 	for (size_t i = 0; i < n && given < EDIT_GIVEN_MAX; i++)
 		if (is_of(&list[i],
 			    TYPES(TYPE_DECISION, FACT_DECISION, FACT_CONVENTION, FACT_DEAD_END)) &&
-			context_is_trusted(&list[i]) && !suspect_reason(&b->l, &list[i]))
+			context_is_trusted(&list[i]) && !suspect_reason(&b->l, &list[i]) &&
+			!fact_is_revised(&b->branches, &list[i]))
 			given += context_give(b, &list[i]);
 	return 0;
 }

@@ -48,7 +48,7 @@ static int kept_section(struct context_build *b, struct err *err)
 	for (size_t i = 0; i < n; i++) {
 		const char *text = fact_text(b, &list[i], KEPT_WIDTH);
 		/* What reads like an instruction must be a person's word; the rest comes as a fact below. */
-		if (list[i].kind == KIND_FACT && list[i].trust < TRUST_PROMPT)
+		if (list[i].kind == KIND_FACT && (list[i].trust < TRUST_PROMPT || fact_is_revised(&b->branches, &list[i])))
 			continue;
 		if (!context_is_trusted(&list[i]) || (list[i].kind == KIND_FACT && *context_suspect(b, &list[i])) ||
 			!titles_add(b->titles, b->call->analyser, text))
@@ -170,7 +170,8 @@ static int facts_section(struct context_build *b, struct err *err)
 		return -1;
 	for (size_t i = 0; i < n; i++) {
 		const struct memory *m = &list[i];
-		if (m->confidence < FACT_CONFIDENCE || !context_is_trusted(m) || m->valid_to || frame_has(b->frame, m->id) || *context_suspect(b, m))
+		if (m->confidence < FACT_CONFIDENCE || !context_is_trusted(m) || m->valid_to || frame_has(b->frame, m->id) || *context_suspect(b, m) ||
+			fact_is_revised(&b->branches, m))
 			continue;
 		const char *text = fact_text(b, m, FACT_WIDTH);
 		if (!titles_add(b->titles, b->call->analyser, text))

@@ -5,10 +5,12 @@
 #include "base/str.h"
 #include "observe/confidence.h"
 #include "ops/all.h"
+#include "ops/branches.h"
 #include "ops/find.h"
 #include "ops/param.h"
 #include "ops/suspects.h"
 #include "store/query.h"
+#include "store/stale.h"
 #include "text/snippet.h"
 
 /*
@@ -23,6 +25,7 @@
 struct facts {
 	struct op_call *call;
 	struct lookup l;
+	struct branches branches;
 	int category, status; /* -1: any */
 	double min_confidence;
 	int64_t as_of, project;
@@ -182,11 +185,8 @@ static void fact_write(struct facts *f, struct jw *w, struct memory *m)
 	const char *reason = suspect_reason(&f->l, m);
 	struct err ignored;
 
-	struct memory whole = { 0 };
-
 	if (!m->nfiles)
 		(void)query_memory_files(f->call->store, a, m, HIT_FILES_MAX, &ignored);
-	(void)store_memory_get(f->call->store, a, m->id, &whole, &ignored);
 	jw_object(w, NULL);
 	jw_str(w, "ref", ref_text(a, REF_MEMORY, m->id));
 	jw_str(w, "category", memory_type_names[m->type]);
@@ -198,13 +198,18 @@ static void fact_write(struct facts *f, struct jw *w, struct memory *m)
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "trust", trust_names[m->trust]);
 	jw_int(w, "at", m->at);
-	jw_int(w, "evidence", (int64_t)whole.nevidence);
+	jw_int(w, "evidence", (int64_t)m->nevidence);
 	tally_write(w, m);
 	jw_str(w, "project", f->project ? NULL : lookup_project(&f->l, m->project));
 	if (m->valid_to)
 		jw_int(w, "valid_to", m->valid_to);
 	if (m->superseded_by)
 		jw_str(w, "superseded_by", ref_text(a, REF_MEMORY, m->superseded_by));
+	if (memory_is_bound_to_branch(m) && !branch_is_default(m->branch)) {
+		jw_str(w, "branch", m->branch);
+		jw_bool(w, "other_branch", memory_is_elsewhere(&f->branches, m));
+	}
+	jw_bool(w, "revised", fact_is_revised(&f->branches, m));
 	jw_bool(w, "suspect", reason != NULL);
 	if (reason)
 		jw_str(w, "suspect_reason", reason);
@@ -250,6 +255,7 @@ int op_facts(struct op_call *call, struct jw *out, struct err *err)
 				f.list[kept++] = f.list[i];
 		f.n = kept;
 	}
+	branches_init(&f.branches, call, f.project, call->cwd, NULL);
 	jw_object(out, NULL);
 	jw_int(out, "total", (int64_t)f.n);
 	jw_array(out, "facts");

@@ -161,3 +161,19 @@ int store_facts_all_due(struct store *s, struct err *err)
 		"candidate WHERE 1 = 1 ON CONFLICT (project, topic) DO NOTHING",
 		NULL, 0, err);
 }
+
+int store_fact_siblings(struct store *s, struct arena *a, int64_t memory, int64_t **ret,
+	size_t *ret_n, struct err *err)
+{
+	AUTO(ids_done) struct ids list = { 0 };
+
+	if (store_ids(s,
+		    "SELECT o.memory FROM fact f JOIN fact o ON o.topic = f.topic AND o.project = "
+		    "f.project WHERE f.memory = ?1 AND o.memory <> ?1 ORDER BY o.memory DESC LIMIT "
+		    "?2",
+		    DB_ARGS(db_i(memory), db_i(SIBLINGS_MAX)), &list, err))
+		return -1;
+	*ret = arena_dup(a, list.p ? list.p : &(int64_t){ 0 }, sizeof(*list.p) * list.n);
+	*ret_n = list.n;
+	return 0;
+}

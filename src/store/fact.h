@@ -37,6 +37,11 @@ int store_facts_all_due(struct store *s, struct err *err);
 int store_topic_facts(struct store *s, const struct fact_topic *t, struct topic_fact *facts,
 	size_t n, struct err *err);
 
+/* The other facts of this fact's topic. */
+int store_fact_siblings(struct store *s, struct arena *a, int64_t memory, int64_t **ret,
+	size_t *ret_n, struct err *err);
+
+#define SIBLINGS_MAX 32
 #define CHAIN_MAX 200 /* halves of one command in one session that are looked at */
 
 #endif

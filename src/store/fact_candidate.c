@@ -25,6 +25,7 @@ static const struct {
 	{ 5, offsetof(struct fact_candidate, title) },
 	{ 6, offsetof(struct fact_candidate, body) },
 	{ 7, offsetof(struct fact_candidate, key) },
+	{ 8, offsetof(struct fact_candidate, branch) },
 };
 
 static void pack_evidence(struct buf *out, const struct evidence *e)

@@ -56,8 +56,6 @@ int store_memories(struct store *s, struct arena *a, const int64_t *ids, size_t 
 			return -1;
 		if (rc == 0)
 			ret[i] = (struct memory){ 0 };
-		ret[i].evidence = NULL;
-		ret[i].nevidence = 0;
 	}
 	return 0;
 }

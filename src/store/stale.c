@@ -12,18 +12,22 @@
 #include "store/memory_row.h"
 #include "store/room.h"
 
+/* How a person wants things, how an error is solved and how a tool is used hold everywhere. */
+bool memory_type_binds(enum memory_type type)
+{
+	return type != FACT_PREFERENCE && type != FACT_ERROR_FIX && type != FACT_TOOL_PATTERN;
+}
+
 bool memory_is_bound_to_branch(const struct memory *m)
 {
 	if (!m->branch || !*m->branch || m->is_pinned || m->kind == KIND_NOTE)
 		return false;
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX &&
-	       m->type != FACT_TOOL_PATTERN;
+	return memory_type_binds(m->type);
 }
 
 bool memory_rests_on_files(const struct memory *m)
 {
-	return m->type != FACT_PREFERENCE && m->type != FACT_ERROR_FIX &&
-	       m->type != FACT_TOOL_PATTERN && m->kind != KIND_CHUNK;
+	return memory_type_binds(m->type) && m->kind != KIND_CHUNK;
 }
 
 int store_stale_due(struct store *s, struct arena *a, size_t max, struct stale_due **ret,

@@ -14,6 +14,8 @@
 
 /* Bound to the branch that it was born on, unless that is a default one. */
 bool memory_is_bound_to_branch(const struct memory *m);
+/* Is what is said of this kind bound to a branch at all? */
+bool memory_type_binds(enum memory_type type);
 /*
  * What it says is no longer certain when its files change: not how a person wants things, nor how
  * a tool is used.

@@ -89,7 +89,7 @@ int store_turn_memories(struct store *s, const struct turn *t, struct memory *me
 #define MEMORY_EVIDENCE_MAX 64
 int store_memory_put(struct store *s, struct memory *m, struct err *err);    /* id 0: new (id is set); else changed */
 int store_memory_get(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err); /* with files and evidence; ERR_NOT_FOUND */
-/* Several at once without files and evidence, in the order asked; a missing one has id 0. */
+/* Several at once without files, in the order asked; a missing one has id 0. Evidence is as stored: its events may be gone. */
 int store_memories(struct store *s, struct arena *a, const int64_t *ids, size_t n, struct memory *ret, struct err *err);
 struct memory_query {
 	int64_t project, session, turn;      /* 0: any */

@@ -157,6 +157,32 @@ def test_work_of_a_branch_stays_there_until_it_is_merged(work):
     wait_for(lambda: work.visible(m), "the default branch to see it again", limit=20)
 
 
+def test_a_decision_of_a_branch_holds_there_until_it_is_merged(work):
+    def fact(text):
+        found = [f for f in work.rem.json("facts", cwd=work.repo)["facts"] if text in f["title"]]
+        return found[0] if found else None
+
+    work.session("how shall lines be read", "src/lexer.c", "int lex(void) { return 2; }\n",
+                 "Decided to read lines with `getline` instead of `fgets` because lines have no longest length.")
+    work.git("add", "-A")
+    work.rem.env.update(GIT_COMMITTER_DATE="2026-01-02T00:00:00Z")  # long before the next session begins
+    work.git("commit", "-q", "-m", "getline")
+    del work.rem.env["GIT_COMMITTER_DATE"]
+    work.git("switch", "-q", "-c", "mapped")
+    m = work.session("make the lexer map its file", "src/lexer.c", "int lex(void) { return 3; }\n",
+                     "Decided to map the file with `mmap` instead of reading it because that is quicker. The lexer maps it.", branch="mapped")
+    work.known(m)
+    wait_for(lambda: fact("mmap"), "the decision of the branch")
+    assert fact("mmap")["branch"] == "mapped" and not fact("mmap")["other_branch"] and "branch" not in fact("getline")
+    work.commit("mmap")
+    work.git("switch", "-q", "main")
+    assert fact("mmap")["other_branch"] and not fact("getline").get("other_branch")
+    assert "on branch mapped" in work.rem.run("facts", cwd=work.repo).out
+    work.context()
+    work.git("merge", "-q", "--no-ff", "-m", "merge", "mapped")
+    wait_for(lambda: work.context() and not fact("mmap")["other_branch"], "the merged decision to hold here", limit=20)
+
+
 def test_a_squash_merge_is_recognised_by_the_contents(work):
     work.git("switch", "-q", "-c", "squashed")
     first = work.session("make parse return six", "src/parser.c", "int parse(void) { return 6; }\n",

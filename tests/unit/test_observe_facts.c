@@ -12,6 +12,7 @@
 #include "observe/fact_table.h"
 #include "observe/ground.h"
 #include "observe/rules.h"
+#include "store/stale.h"
 
 #define FILE_MAX (1u << 20)
 #define TURNS_MAX 8
@@ -30,6 +31,7 @@ struct case_turn {
 struct want {
 	enum memory_status status;
 	const char *title;
+	const char *branch; /* that it must be bound to */
 };
 
 struct fact_case {
@@ -38,6 +40,7 @@ struct fact_case {
 	size_t nturns;
 	struct want wants[WANTS_MAX];
 	size_t nwants;
+	const char *branch; /* of the events that follow */
 };
 
 struct case_file {
@@ -89,6 +92,7 @@ static struct event *add_event(struct arena *a, struct fact_case *c, enum event_
 		.at = 1000000 + 1000 * (int64_t)all,
 		.cwd = ROOT,
 		.exit_code = -1,
+		.branch = c->branch,
 		.status = STATUS_OK };
 	return e;
 }
@@ -149,7 +153,13 @@ static void add_line(struct arena *a, struct fact_case *c, const char *word, cha
 			c->wants[c->nwants++] = (struct want){ states[i], text };
 			return;
 		}
-	if (strcmp(word, "turn") == 0 || strcmp(word, "session") == 0) {
+	if (strcmp(word, "bound") == 0) {
+		const char *branch = strsep(&text, " ");
+
+		c->wants[c->nwants++] = (struct want){ MEMORY_ACTIVE, text, branch };
+	} else if (strcmp(word, "branch") == 0) {
+		c->branch = text;
+	} else if (strcmp(word, "turn") == 0 || strcmp(word, "session") == 0) {
 		add_turn(c, word[0] == 's');
 	} else if (strcmp(word, "prompt") == 0 || strcmp(word, "meta") == 0) {
 		struct event *e = add_event(a, c, EVENT_PROMPT);
@@ -283,6 +293,15 @@ static bool title_fits(const char *want, const char *got)
 	return strcmp(want, got) == 0;
 }
 
+static bool fits(const struct want *want, const struct memory *m)
+{
+	bool is_bound = memory_is_bound_to_branch(m) && strcmp(m->branch, "main") != 0;
+
+	return want->status == m->status && title_fits(want->title, m->title) &&
+	       (want->branch ? is_bound && strcmp(want->branch, m->branch) == 0
+			     : !is_bound || m->status == MEMORY_SUPERSEDED);
+}
+
 static unsigned check(struct fixture *f, const struct case_file *file, size_t number)
 {
 	AUTO(arena_done) struct arena a = { 0 };
@@ -302,8 +321,7 @@ static unsigned check(struct fixture *f, const struct case_file *file, size_t nu
 
 		if (strcmp(list[i].rule, file->rule) != 0)
 			continue;
-		while (k < c->nwants && (used[k] || c->wants[k].status != list[i].status ||
-						!title_fits(c->wants[k].title, list[i].title)))
+		while (k < c->nwants && (used[k] || !fits(&c->wants[k], &list[i])))
 			k++;
 		if (k < c->nwants) {
 			used[k] = true;
@@ -385,8 +403,8 @@ static char *facts_text(struct fixture *f, struct arena *a)
 		if (m.superseded_by)
 			ok(store_memory_get(f->s, a, m.superseded_by, &next, &f->err));
 		lines[i] = arena_printf(a,
-			"%s %s %s %.3f %s %lld-%lld > %s; %zu files %zu evidence %s\n", m.rule,
-			m.slot, m.title, m.confidence, memory_status_names[m.status],
+			"%s %s %s %s %.3f %s %lld-%lld > %s; %zu files %zu evidence %s\n", m.rule,
+			m.slot, m.title, m.branch ? m.branch : "", m.confidence, memory_status_names[m.status],
 			(long long)m.valid_from, (long long)m.valid_to,
 			next.title ? next.title : "", m.nfiles, m.nevidence, m.tally);
 	}
