@@ -5,13 +5,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/err.h"
 
 /*
  * The driver: the little that the store needs of a database, so that another one can stand behind it. A connection belongs to
  * one thread. SQL is written portably with ?1 … ?9; statements are static strings, prepared once per connection and found
- * again by pointer. SQLite is included in sqlite.c only.
+ * again by pointer. The url says which driver it is (driver.h).
  */
 
 struct db;
@@ -36,7 +37,11 @@ struct db_arg db_b(const void *blob, size_t n);
 
 #define DB_VALUES_MAX 32 /* arguments of one statement */
 
-/* url: "sqlite:PATH". A file on a network file system is refused (ERR_STORE): locks and shared memory do not hold there. */
+/*
+ * url: "sqlite:PATH" or "postgres://USER@HOST/DATABASE". A file on a network file system is refused (ERR_STORE): locks and
+ * shared memory do not hold there. A database that cannot be reached is ERR_BUSY; once open, a connection that was lost is
+ * made anew, with pauses, by the statement that needs it, and everything until db_rollback fails when there was a transaction.
+ */
 int db_open(const char *url, enum db_mode mode, struct db **ret, struct err *err);
 void db_close(struct db *db);
 
@@ -68,7 +73,8 @@ const void *db_blob(struct db_rows *r, int col, size_t *ret_n);
 /* One integer, or `otherwise` when there is no row. */
 int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise, int64_t *ret, struct err *err);
 
-int db_begin(struct db *db, struct err *err); /* write transaction (immediate) */
+/* Write transaction. There is one at a time, whoever asks: another waits, then fails with ERR_BUSY. */
+int db_begin(struct db *db, struct err *err);
 int db_commit(struct db *db, struct err *err);
 void db_rollback(struct db *db);
 bool db_is_in_transaction(struct db *db);
@@ -77,7 +83,15 @@ int db_release(struct db *db, struct err *err);
 void db_rollback_to(struct db *db); /* and ends the savepoint */
 /* Counts rollbacks: what was remembered of rows may be wrong when it has changed. */
 uint64_t db_rollbacks(struct db *db);
-void db_interrupt(struct db *db);
+void db_interrupt(struct db *db); /* from any thread */
+
+bool db_is_postgres(const char *url);
+/* The url as people may see it: without a password. */
+const char *db_url_shown(struct arena *a, const char *url);
+/* Do others write to it too? Then nothing that was read may be remembered beyond a transaction. */
+bool db_is_shared(const struct db *db);
+/* Waits until another connection has committed something: 1, 0 after `ms`, -1. For shared stores; a connection of its own. */
+int db_wait(struct db *db, int ms, struct err *err);
 
 /* What only the driver can do. */
 int db_version(struct db *db, int64_t *ret, struct err *err);          /* of the schema; 0 for an empty database */

@@ -19,39 +19,8 @@
 #include "base/str.h"
 
 #define BUSY_MS 10000
-#define SAVEPOINT_NAME "inner"
 
-struct db_arg db_i(int64_t i)
-{
-	return (struct db_arg){ .type = DB_INT, .i = i };
-}
-
-struct db_arg db_id(int64_t i)
-{
-	return (struct db_arg){ .type = i ? DB_INT : DB_NULL, .i = i };
-}
-
-struct db_arg db_r(double r)
-{
-	return (struct db_arg){ .type = DB_REAL, .r = r };
-}
-
-struct db_arg db_t(const char *text)
-{
-	return db_tn(text, text ? strlen(text) : 0);
-}
-
-struct db_arg db_tn(const char *text, size_t n)
-{
-	return (struct db_arg){ .type = text ? DB_TEXT : DB_NULL, .p = text, .n = n };
-}
-
-struct db_arg db_b(const void *blob, size_t n)
-{
-	return (struct db_arg){ .type = blob ? DB_BLOB : DB_NULL, .p = blob, .n = n };
-}
-
-int sqlite_fail(struct db *db, const char *what, struct err *err)
+int sqlite_fail(struct sqlite *db, const char *what, struct err *err)
 {
 	int code = sqlite3_extended_errcode(db->handle);
 	const char *why = sqlite3_errmsg(db->handle);
@@ -82,7 +51,7 @@ int sqlite_fail(struct db *db, const char *what, struct err *err)
 	}
 }
 
-static int open_handle(struct db *db, enum db_mode mode, struct err *err)
+static int open_handle(struct sqlite *db, enum db_mode mode, struct err *err)
 {
 	/* A reader opens for writing too, since a log left by a killed daemon must be
 	 * replayed; query_only holds it back. */
@@ -106,7 +75,7 @@ static int open_handle(struct db *db, enum db_mode mode, struct err *err)
 	return 0;
 }
 
-static int configure(struct db *db, enum db_mode mode, struct err *err)
+static int configure(struct sqlite *db, enum db_mode mode, struct err *err)
 {
 	static const char common[] =
 		"PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
@@ -123,28 +92,10 @@ static int configure(struct db *db, enum db_mode mode, struct err *err)
 	return 0;
 }
 
-int db_open(const char *url, enum db_mode mode, struct db **ret, struct err *err)
+static void sqlite_close(struct db *base)
 {
-	if (!url || !str_starts(url, "sqlite:") || !url[7]) {
-		err_set(err, ERR_USAGE, "'%s' is not a store", url ? url : "");
-		return err_hint(err, "Set `store` to sqlite:PATH.");
-	}
-	if (sqlite_refuse_network(url + 7, err))
-		return -1;
-	struct db *db = mem_alloc(sizeof(*db));
-	db->path = mem_strdup(url + 7);
-	if (open_handle(db, mode, err) || configure(db, mode, err)) {
-		db_close(db);
-		return -1;
-	}
-	*ret = db;
-	return 0;
-}
+	struct sqlite *db = sqlite_of(base);
 
-void db_close(struct db *db)
-{
-	if (!db)
-		return;
 	for (size_t i = 0; i < STATEMENTS_MAX; i++)
 		sqlite3_finalize(db->cache[i].rows.stmt);
 	sqlite3_close_v2(db->handle);
@@ -152,7 +103,28 @@ void db_close(struct db *db)
 	free(db);
 }
 
-static sqlite3_stmt *prepare(struct db *db, const char *sql, bool is_kept, struct err *err)
+static int sqlite_open(const char *url, enum db_mode mode, struct db **ret, struct err *err)
+{
+	const char *path = url + strlen(sqlite_ops.scheme);
+
+	if (!*path) {
+		err_set(err, ERR_USAGE, "'%s' is not a store", url);
+		return err_hint(err, "Set `store` to sqlite:PATH.");
+	}
+	if (sqlite_refuse_network(path, err))
+		return -1;
+	struct sqlite *db = mem_alloc(sizeof(*db));
+	db->base.ops = &sqlite_ops;
+	db->path = mem_strdup(path);
+	if (open_handle(db, mode, err) || configure(db, mode, err)) {
+		sqlite_close(&db->base);
+		return -1;
+	}
+	*ret = &db->base;
+	return 0;
+}
+
+static sqlite3_stmt *prepare(struct sqlite *db, const char *sql, bool is_kept, struct err *err)
 {
 	sqlite3_stmt *stmt = NULL;
 
@@ -164,7 +136,7 @@ static sqlite3_stmt *prepare(struct db *db, const char *sql, bool is_kept, struc
 	return stmt;
 }
 
-static struct statement *find_slot(struct db *db, const char *sql)
+static struct statement *find_slot(struct sqlite *db, const char *sql)
 {
 	size_t at = ((uintptr_t)sql >> 3) * 0x9e3779b97f4a7c15u >> 32;
 
@@ -177,7 +149,7 @@ static struct statement *find_slot(struct db *db, const char *sql)
 }
 
 /* Gives rows that are ready to be bound. */
-static struct db_rows *acquire(struct db *db, const char *sql, bool is_kept, struct err *err)
+static struct sqlite_rows *acquire(struct sqlite *db, const char *sql, bool is_kept, struct err *err)
 {
 	struct statement *s = is_kept ? find_slot(db, sql) : NULL;
 
@@ -188,14 +160,14 @@ static struct db_rows *acquire(struct db *db, const char *sql, bool is_kept, str
 	sqlite3_stmt *stmt = prepare(db, sql, s && !s->sql, err);
 	if (!stmt)
 		return NULL;
-	struct db_rows *r = NULL;
+	struct sqlite_rows *r = NULL;
 	if (s && !s->sql) {
 		s->sql = sql;
 		r = &s->rows;
-		*r = (struct db_rows){ .db = db, .stmt = stmt, .is_kept = true };
+		*r = (struct sqlite_rows){ .base.ops = &sqlite_ops, .db = db, .stmt = stmt, .is_kept = true };
 	} else {
 		r = mem_alloc(sizeof(*r));
-		*r = (struct db_rows){ .db = db, .stmt = stmt };
+		*r = (struct sqlite_rows){ .base.ops = &sqlite_ops, .db = db, .stmt = stmt };
 	}
 	r->is_busy = true;
 	return r;
@@ -219,51 +191,10 @@ static int bind_one(sqlite3_stmt *stmt, int at, const struct db_arg *a)
 	return SQLITE_MISUSE;
 }
 
-static int start(struct db *db, const char *sql, bool is_kept, const struct db_arg *args, size_t n,
-	struct db_rows **ret, struct err *err)
+static void sqlite_end(struct db_rows *base)
 {
-	struct db_rows *r = acquire(db, sql, is_kept, err);
+	struct sqlite_rows *r = (struct sqlite_rows *)base;
 
-	if (!r)
-		return -1;
-	for (size_t i = 0; i < n; i++) {
-		if (bind_one(r->stmt, (int)i + 1, &args[i]) != SQLITE_OK) {
-			sqlite_fail(db, "binding", err);
-			db_end(r);
-			return -1;
-		}
-	}
-	*ret = r;
-	return 0;
-}
-
-int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n,
-	struct db_rows **ret, struct err *err)
-{
-	return start(db, sql, true, args, n, ret, err);
-}
-
-int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n,
-	struct db_rows **ret, struct err *err)
-{
-	return start(db, sql, false, args, n, ret, err);
-}
-
-int db_next(struct db_rows *r, struct err *err)
-{
-	int rc = sqlite3_step(r->stmt);
-
-	if (rc == SQLITE_ROW)
-		return 1;
-	if (rc == SQLITE_DONE)
-		return 0;
-	return sqlite_fail(r->db, sqlite3_stmt_readonly(r->stmt) ? "reading" : "writing", err);
-}
-
-void db_end(struct db_rows *r)
-{
-	if (!r)
-		return;
 	if (!r->is_kept) {
 		sqlite3_finalize(r->stmt);
 		free(r);
@@ -274,17 +205,48 @@ void db_end(struct db_rows *r)
 	r->is_busy = false;
 }
 
-void db_end_ptr(struct db_rows **r)
+static int sqlite_query(struct db *base, const char *sql, bool is_kept, const struct db_arg *args,
+	size_t n, struct db_rows **ret, struct err *err)
 {
-	db_end(*r);
+	struct sqlite *db = sqlite_of(base);
+	struct sqlite_rows *r = acquire(db, sql, is_kept, err);
+
+	if (!r)
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		if (bind_one(r->stmt, (int)i + 1, &args[i]) != SQLITE_OK) {
+			sqlite_fail(db, "binding", err);
+			sqlite_end(&r->base);
+			return -1;
+		}
+	}
+	*ret = &r->base;
+	return 0;
 }
 
-bool db_is_null(struct db_rows *r, int col)
+static int sqlite_next(struct db_rows *base, struct err *err)
 {
-	return sqlite3_column_type(r->stmt, col) == SQLITE_NULL;
+	struct sqlite_rows *r = (struct sqlite_rows *)base;
+	int rc = sqlite3_step(r->stmt);
+
+	if (rc == SQLITE_ROW)
+		return 1;
+	if (rc == SQLITE_DONE)
+		return 0;
+	return sqlite_fail(r->db, sqlite3_stmt_readonly(r->stmt) ? "reading" : "writing", err);
 }
 
-enum db_type db_kind(struct db_rows *r, int col)
+static sqlite3_stmt *stmt_of(struct db_rows *r)
+{
+	return ((struct sqlite_rows *)r)->stmt;
+}
+
+static bool sqlite_is_null(struct db_rows *r, int col)
+{
+	return sqlite3_column_type(stmt_of(r), col) == SQLITE_NULL;
+}
+
+static enum db_type sqlite_kind(struct db_rows *r, int col)
 {
 	static const enum db_type kinds[] = { [SQLITE_INTEGER] = DB_INT,
 		[SQLITE_FLOAT] = DB_REAL,
@@ -292,147 +254,115 @@ enum db_type db_kind(struct db_rows *r, int col)
 		[SQLITE_BLOB] = DB_BLOB,
 		[SQLITE_NULL] = DB_NULL };
 
-	return kinds[sqlite3_column_type(r->stmt, col)];
+	return kinds[sqlite3_column_type(stmt_of(r), col)];
 }
 
-int64_t db_int(struct db_rows *r, int col)
+static int64_t sqlite_int(struct db_rows *r, int col)
 {
-	return sqlite3_column_int64(r->stmt, col);
+	return sqlite3_column_int64(stmt_of(r), col);
 }
 
-double db_real(struct db_rows *r, int col)
+static double sqlite_real(struct db_rows *r, int col)
 {
-	return sqlite3_column_double(r->stmt, col);
+	return sqlite3_column_double(stmt_of(r), col);
 }
 
-const char *db_text(struct db_rows *r, int col)
+static const char *sqlite_text(struct db_rows *r, int col)
 {
-	return (const char *)sqlite3_column_text(r->stmt, col);
+	return (const char *)sqlite3_column_text(stmt_of(r), col);
 }
 
-const void *db_blob(struct db_rows *r, int col, size_t *ret_n)
+static const void *sqlite_blob(struct db_rows *r, int col, size_t *ret_n)
 {
-	const void *p = sqlite3_column_blob(r->stmt, col);
+	const void *p = sqlite3_column_blob(stmt_of(r), col);
 
-	*ret_n = (size_t)sqlite3_column_bytes(r->stmt, col);
+	*ret_n = (size_t)sqlite3_column_bytes(stmt_of(r), col);
 	return p;
 }
 
-int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct err *err)
+static int sqlite_script(struct db *db, const char *sql, struct err *err)
 {
-	struct db_rows *r;
-
-	if (db_query(db, sql, args, n, &r, err))
-		return -1;
-	int rc = db_next(r, err);
-	db_end(r);
-	return rc < 0 ? -1 : 0;
-}
-
-int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise,
-	int64_t *ret, struct err *err)
-{
-	struct db_rows *r;
-
-	if (db_query(db, sql, args, n, &r, err))
-		return -1;
-	int rc = db_next(r, err);
-	if (rc >= 0)
-		*ret = rc && !db_is_null(r, 0) ? db_int(r, 0) : otherwise;
-	db_end(r);
-	return rc < 0 ? -1 : 0;
-}
-
-static const struct {
-	const char *token, *text;
-} spelling[] = {
-	{ "{key}", "INTEGER PRIMARY KEY AUTOINCREMENT" },
-	{ "{number}", "INTEGER PRIMARY KEY" },
-	{ "{blob}", "BLOB" },
-	{ "{real}", "REAL" },
-	{ "{clustered}", "WITHOUT ROWID" },
-};
-
-static void spell(const char *sql, struct buf *out)
-{
-	while (*sql) {
-		size_t i = 0;
-		while (i < ARRAY_LEN(spelling) && !str_starts(sql, spelling[i].token))
-			i++;
-		if (i < ARRAY_LEN(spelling)) {
-			buf_str(out, spelling[i].text);
-			sql += strlen(spelling[i].token);
-		} else {
-			buf_char(out, *sql++);
-		}
-	}
-}
-
-int db_script(struct db *db, const char *sql, struct err *err)
-{
-	AUTO(buf_done) struct buf text = { 0 };
-
-	spell(sql, &text);
-	if (sqlite3_exec(db->handle, buf_cstr(&text), NULL, NULL, NULL) != SQLITE_OK)
-		return sqlite_fail(db, "changing the schema", err);
+	if (sqlite3_exec(sqlite_of(db)->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
+		return sqlite_fail(sqlite_of(db), "changing the schema", err);
 	return 0;
 }
 
-int64_t db_last_id(struct db *db)
+static int64_t sqlite_last_id(struct db *db)
 {
-	return sqlite3_last_insert_rowid(db->handle);
+	return sqlite3_last_insert_rowid(sqlite_of(db)->handle);
 }
 
-int64_t db_changes(struct db *db)
+static int64_t sqlite_changes(struct db *db)
 {
-	return sqlite3_changes(db->handle);
+	return sqlite3_changes(sqlite_of(db)->handle);
 }
 
-int db_begin(struct db *db, struct err *err)
+static int sqlite_begin(struct db *db, struct err *err)
 {
 	return db_run(db, "BEGIN IMMEDIATE", NULL, 0, err);
 }
 
-int db_commit(struct db *db, struct err *err)
+static int sqlite_commit(struct db *db, struct err *err)
 {
 	return db_run(db, "COMMIT", NULL, 0, err);
 }
 
-void db_rollback(struct db *db)
+static bool sqlite_is_in_transaction(struct db *db)
 {
-	db->rollbacks++;
-	if (!sqlite3_get_autocommit(db->handle))
+	return !sqlite3_get_autocommit(sqlite_of(db)->handle);
+}
+
+static void sqlite_rollback(struct db *db)
+{
+	if (sqlite_is_in_transaction(db))
 		db_run(db, "ROLLBACK", NULL, 0, NULL);
 }
 
-bool db_is_in_transaction(struct db *db)
+static void sqlite_stop(struct db *db)
 {
-	return !sqlite3_get_autocommit(db->handle);
+	sqlite3_interrupt(sqlite_of(db)->handle);
 }
 
-int db_savepoint(struct db *db, struct err *err)
-{
-	return db_run(db, "SAVEPOINT " SAVEPOINT_NAME, NULL, 0, err);
-}
+/* clang-format off */
+static const char *const spelling[] = {
+	"{key}", "INTEGER PRIMARY KEY AUTOINCREMENT",
+	"{number}", "INTEGER PRIMARY KEY",
+	"{blob}", "BLOB",
+	"{real}", "REAL",
+	"{clustered}", "WITHOUT ROWID",
+	NULL,
+};
+/* clang-format on */
 
-int db_release(struct db *db, struct err *err)
-{
-	return db_run(db, "RELEASE " SAVEPOINT_NAME, NULL, 0, err);
-}
-
-void db_rollback_to(struct db *db)
-{
-	db->rollbacks++;
-	if (db_run(db, "ROLLBACK TO " SAVEPOINT_NAME, NULL, 0, NULL) == 0)
-		db_run(db, "RELEASE " SAVEPOINT_NAME, NULL, 0, NULL);
-}
-
-uint64_t db_rollbacks(struct db *db)
-{
-	return db->rollbacks;
-}
-
-void db_interrupt(struct db *db)
-{
-	sqlite3_interrupt(db->handle);
-}
+const struct db_ops sqlite_ops = {
+	.scheme = "sqlite:",
+	.open = sqlite_open,
+	.close = sqlite_close,
+	.query = sqlite_query,
+	.next = sqlite_next,
+	.end = sqlite_end,
+	.is_null = sqlite_is_null,
+	.kind = sqlite_kind,
+	.integer = sqlite_int,
+	.real = sqlite_real,
+	.text = sqlite_text,
+	.blob = sqlite_blob,
+	.script = sqlite_script,
+	.last_id = sqlite_last_id,
+	.changes = sqlite_changes,
+	.begin = sqlite_begin,
+	.commit = sqlite_commit,
+	.rollback = sqlite_rollback,
+	.is_in_transaction = sqlite_is_in_transaction,
+	.interrupt = sqlite_stop,
+	.version = sqlite_version,
+	.set_version = sqlite_set_version,
+	.backup = sqlite_backup,
+	.check = sqlite_check,
+	.checkpoint = sqlite_checkpoint,
+	.scrub = sqlite_scrub,
+	.compact = sqlite_compact,
+	.bytes = sqlite_bytes,
+	.bytes_used = sqlite_bytes_used,
+	.spelling = spelling,
+};

@@ -64,12 +64,12 @@ int sqlite_refuse_network(const char *path, struct err *err)
 	return 0;
 }
 
-int db_version(struct db *db, int64_t *ret, struct err *err)
+int sqlite_version(struct db *db, int64_t *ret, struct err *err)
 {
 	return db_one(db, "PRAGMA user_version", NULL, 0, 0, ret, err);
 }
 
-int db_set_version(struct db *db, int64_t version, struct err *err)
+int sqlite_set_version(struct db *db, int64_t version, struct err *err)
 {
 	char sql[64];
 
@@ -79,7 +79,7 @@ int db_set_version(struct db *db, int64_t version, struct err *err)
 
 /* In one step, on one snapshot: writers go on meanwhile, and none of their commits starts it
  * anew. */
-static int copy_pages(struct db *db, sqlite3 *to, struct err *err)
+static int copy_pages(struct sqlite *db, sqlite3 *to, struct err *err)
 {
 	sqlite3_backup *b = sqlite3_backup_init(to, "main", db->handle, "main");
 	int rc;
@@ -96,7 +96,7 @@ static int copy_pages(struct db *db, sqlite3 *to, struct err *err)
 	return 0;
 }
 
-static int write_backup(struct db *db, const char *path, struct err *err)
+static int write_backup(struct sqlite *db, const char *path, struct err *err)
 {
 	sqlite3 *to = NULL;
 	int rc = sqlite3_open_v2(
@@ -112,7 +112,7 @@ static int write_backup(struct db *db, const char *path, struct err *err)
 	return rc ? -1 : 0;
 }
 
-int db_backup(struct db *db, const char *path, struct err *err)
+int sqlite_backup(struct db *db, const char *path, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	const char *part = arena_printf(&a, "%s.part", path);
@@ -120,7 +120,7 @@ int db_backup(struct db *db, const char *path, struct err *err)
 	unlink(part);
 	if (file_write(part, "", 0, 0600, err))
 		return -1;
-	if (write_backup(db, part, err)) {
+	if (write_backup(sqlite_of(db), part, err)) {
 		unlink(part);
 		return -1;
 	}
@@ -132,7 +132,7 @@ int db_backup(struct db *db, const char *path, struct err *err)
 	return 0;
 }
 
-int db_check(struct db *db, bool is_deep, struct buf *report, struct err *err)
+int sqlite_check(struct db *db, bool is_deep, struct buf *report, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int lines = 0, rc;
@@ -148,32 +148,32 @@ int db_check(struct db *db, bool is_deep, struct buf *report, struct err *err)
 	return rc;
 }
 
-int db_checkpoint(struct db *db, bool truncate, struct err *err)
+int sqlite_checkpoint(struct db *db, bool truncate, struct err *err)
 {
-	int rc = sqlite3_wal_checkpoint_v2(db->handle, NULL,
+	int rc = sqlite3_wal_checkpoint_v2(sqlite_of(db)->handle, NULL,
 		truncate ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
 
 	if (rc == SQLITE_OK || (!truncate && (rc & 0xff) == SQLITE_BUSY))
 		return 0;
-	return sqlite_fail(db, "moving the log into the store", err);
+	return sqlite_fail(sqlite_of(db), "moving the log into the store", err);
 }
 
-int db_scrub(struct db *db, struct err *err)
+int sqlite_scrub(struct db *db, struct err *err)
 {
 	/* Deleted cells and pages were overwritten as they went (secure_delete); older images
 	 * of them are in the log. */
-	sqlite3_db_cacheflush(db->handle);
-	return db_checkpoint(db, true, err);
+	sqlite3_db_cacheflush(sqlite_of(db)->handle);
+	return sqlite_checkpoint(db, true, err);
 }
 
-int db_compact(struct db *db, struct err *err)
+int sqlite_compact(struct db *db, struct err *err)
 {
-	if (sqlite3_exec(db->handle, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
-		return sqlite_fail(db, "compacting", err);
-	return db_checkpoint(db, true, err);
+	if (sqlite3_exec(sqlite_of(db)->handle, "VACUUM", NULL, NULL, NULL) != SQLITE_OK)
+		return sqlite_fail(sqlite_of(db), "compacting", err);
+	return sqlite_checkpoint(db, true, err);
 }
 
-int64_t db_bytes(struct db *db)
+int64_t sqlite_bytes(struct db *db)
 {
 	static const char *const endings[] = { "", "-wal", "-shm" };
 	AUTO(arena_done) struct arena a = { 0 };
@@ -181,12 +181,12 @@ int64_t db_bytes(struct db *db)
 	struct stat st;
 
 	for (size_t i = 0; i < ARRAY_LEN(endings); i++)
-		if (stat(arena_printf(&a, "%s%s", db->path, endings[i]), &st) == 0)
+		if (stat(arena_printf(&a, "%s%s", sqlite_of(db)->path, endings[i]), &st) == 0)
 			sum += st.st_size;
 	return sum;
 }
 
-int64_t db_bytes_used(struct db *db)
+int64_t sqlite_bytes_used(struct db *db)
 {
 	int64_t pages = 0, free_pages = 0, size = 0;
 
