@@ -27,6 +27,7 @@ struct agent_hook {
 	bool captures;        /* its input is an event worth storing */
 	int timeout_s;        /* written into the configuration; 0: the agent's default */
 	const char *matcher;  /* NULL: all */
+	const char *const *marks; /* asks only when its input holds one of these; NULL: always. Ends with NULL */
 };
 
 /* What a hook that asks wants to know. */

@@ -8,6 +8,7 @@
 #include "agents/captures.h"
 #include "agents/codex_rollout.h"
 #include "agents/codex_tool.h"
+#include "agents/diff.h"
 #include "agents/hooks.h"
 #include "agents/rows.h"
 #include "base/file.h"
@@ -15,11 +16,26 @@
 
 #define CODEX_ANSWER_MAX 10000 /* bytes; a longer answer is cut in its middle */
 
+#define CODEX_ASKING_TOOLS "Bash|apply_patch"
+
+/*
+ * A command that failed is told like one that passed, without its exit code: it is asked about when
+ * its output reads like a failure.
+ */
+static const char *const failure_marks[] = { "rror", "ailed", "FAIL", "atal", "not found", "enied",
+	"rejected", "panic", "annot ", "ould not", "undefined", "unbound", "issing", "xception",
+	"in use", "no space", NULL };
+
 /* SessionEnd is capped at three seconds by the program. */
 static const struct agent_hook codex_hooks[] = {
 	{ .event = "SessionStart", .ask = ASK_START, .captures = true, .timeout_s = 10 },
 	{ .event = "UserPromptSubmit", .ask = ASK_PROMPT, .captures = true, .timeout_s = 10 },
-	{ .event = "PostToolUse", .captures = true, .timeout_s = 10 },
+	{ .event = "PreToolUse", .ask = ASK_FILE, .timeout_s = 5, .matcher = CODEX_ASKING_TOOLS },
+	{ .event = "PostToolUse",
+		.ask = ASK_FAILURE,
+		.captures = true,
+		.timeout_s = 10,
+		.marks = failure_marks },
 	{ .event = "Stop", .captures = true, .timeout_s = 10 },
 	{ .event = "SubagentStop", .captures = true, .timeout_s = 10 },
 	{ .event = "PreCompact", .captures = true, .timeout_s = 10 },
@@ -120,6 +136,78 @@ static int codex_hook_read(struct arena *a, const struct spool_header *h, const 
 	return 0;
 }
 
+/* What Codex reads files with: it has no tool for that. */
+static const char *const readers[] = { "cat", "nl", "head", "tail", "less", "bat", "sed" };
+
+static bool is_reader(struct str word)
+{
+	for (size_t i = 0; i < ARRAY_LEN(readers); i++)
+		if (str_is(word, readers[i]))
+			return true;
+	return false;
+}
+
+/* "sed -n 1,200p src/a.c": the file that a plain command shows; NULL when it does something else. */
+static const char *file_shown(struct arena *a, const char *command, const char *cwd)
+{
+	struct str rest = str_trim(str_of(command)), first = { 0 }, word, last = { 0 };
+	size_t n = 0;
+	bool is_quiet = false;
+
+	if (strpbrk(command, "|;&<>$`*?{}()\n"))
+		return NULL;
+	while (str_split(&rest, ' ', &word)) {
+		if (!word.n)
+			continue;
+		if (!n++)
+			first = word;
+		is_quiet |= str_is(word, "-n");
+		last = word;
+	}
+	if (n < 2 || !is_reader(first) || (str_is(first, "sed") && (!is_quiet || n < 4)))
+		return NULL;
+	if (last.n > 2 && strchr("'\"", last.p[0]) && last.p[last.n - 1] == last.p[0])
+		last = (struct str){ last.p + 1, last.n - 2 };
+	if (!last.n || last.p[0] == '-' ||
+		!(memchr(last.p, '.', last.n) || memchr(last.p, '/', last.n)))
+		return NULL;
+	return path_clean(a, cwd ? cwd : "/", arena_dup(a, last.p, last.n));
+}
+
+/* The first file that a patch changes. */
+static const char *file_patched(struct arena *a, const char *patch, const char *cwd)
+{
+	struct captured_event e = { .cwd = cwd };
+
+	diff_patch_files(a, str_of(patch), &e);
+	return e.nfiles ? e.files[0] : NULL;
+}
+
+static void ask_of_call(struct arena *a, const json *payload, struct ask *ret)
+{
+	const char *tool = json_str(payload, "tool_name");
+	const char *text = json_str(json_get(payload, "tool_input"), "command");
+
+	if (!tool || !text || !*text)
+		return;
+	text = arena_str(a, text);
+	if (!strcmp(tool, "apply_patch") || strstr(text, "*** Begin Patch")) {
+		ret->file = file_patched(a, text, ret->cwd);
+		ret->kind = ret->file ? ASK_EDIT : ASK_NONE;
+	} else if (!strcmp(tool, "Bash")) {
+		ret->file = file_shown(a, text, ret->cwd);
+		ret->command = text;
+		ret->kind = ret->file ? ASK_FILE : ASK_COMMAND;
+	}
+}
+
+static void ask_of_output(struct arena *a, const json *payload, struct ask *ret)
+{
+	ask_of_call(a, payload, ret);
+	ret->error = capture_word(a, payload, "tool_response");
+	ret->kind = ret->kind == ASK_COMMAND && ret->error ? ASK_FAILURE : ASK_NONE;
+}
+
 static void codex_ask_read(
 	struct arena *a, const struct spool_header *h, const json *payload, struct ask *ret)
 {
@@ -133,7 +221,12 @@ static void codex_ask_read(
 	if (hook->ask == ASK_PROMPT &&
 		(!ret->prompt || codex_text_is_injected(str_of(ret->prompt))))
 		return;
-	ret->kind = hook->ask;
+	if (hook->ask == ASK_FILE)
+		ask_of_call(a, payload, ret);
+	else if (hook->ask == ASK_FAILURE)
+		ask_of_output(a, payload, ret);
+	else
+		ret->kind = hook->ask;
 }
 
 /*

@@ -203,6 +203,17 @@ static void knock(struct hook *h)
 		hook_log(&h->paths, &h->in, err.text);
 }
 
+/* The hook of every tool call must not wait for an answer that only a failure could have. */
+static bool is_worth_asking(const struct hook *h)
+{
+	if (!h->in.payload || !h->in.payload_len)
+		return false;
+	for (const char *const *m = h->row->marks; m && *m; m++)
+		if (memmem(h->in.payload, h->in.payload_len, *m, strlen(*m)))
+			return true;
+	return !h->row->marks;
+}
+
 static void run(struct hook *h)
 {
 	bool asks = h->row && h->row->ask != ASK_NONE;
@@ -218,7 +229,7 @@ static void run(struct hook *h)
 		h->is_stored = true;
 	else
 		hook_log(&h->paths, &h->in, err.text);
-	if (!asks || !h->in.payload || !h->in.payload_len || !ask(h))
+	if (!asks || !is_worth_asking(h) || !ask(h))
 		print_nothing(h);
 	if (h->is_stored)
 		knock(h);

@@ -267,7 +267,7 @@ static void merge_fixes(struct merge *g)
 	const struct fact_candidate **good =
 		ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
 	struct topic_fact *f;
-	size_t n = 0;
+	size_t n = 0, unsolved = 0; /* sessions in which what was known did not help */
 
 	for (size_t i = 0; i < g->n; i++) {
 		bool is_last = true;
@@ -276,10 +276,12 @@ static void merge_fixes(struct merge *g)
 			is_last = g->list[j].session != g->list[i].session;
 		if (is_last && g->list[i].part == PART_WHOLE && g->list[i].body)
 			good[n++] = &g->list[i];
+		else if (is_last && n)
+			unsolved++;
 	}
 	if (!n)
 		return;
-	f = add_fact(g, good, n, good[0], confidence_in(g, good, n, 0));
+	f = add_fact(g, good, n, good[0], confidence_in(g, good, n, unsolved));
 	f->m.slot = "fix";
 	f->m.title = arena_printf(g->a, "%s was solved by: %s", f->m.title, f->m.body);
 	f->m.body = f->m.title;

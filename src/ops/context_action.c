@@ -10,8 +10,8 @@
 
 /*
  * At the point of action. Before a command: the invocation that works here, when another one of
- * the same tool is about to run. After a command failed: what was done the last time this error
- * came. Facts name the command or the error in back ticks at the beginning of their title.
+ * the same tool is about to run. After a command failed, or with a prompt that quotes an error:
+ * what was done the last time this error came. Facts name the command or the error in back ticks at the beginning of their title.
  */
 
 #define FACTS_SEEN 200
@@ -192,22 +192,62 @@ static bool came_again(const char *error, const struct memory *m)
 	       error_has_line((struct str){ error + n - ERROR_HEAD, ERROR_HEAD }, &known);
 }
 
-int context_failure(struct context_build *b, struct err *err)
+/* Most texts are about no error; for them nothing is loaded. */
+static bool may_tell_error(const char *text)
+{
+	static const char *const marks[] = { "rror", "atal", "ailed", "FAIL", "not found", "enied",
+		"rejected", "panic", "annot ", "ould not", "undefined", "unbound", "issing",
+		"xception", "in use", "no space", "unrecognized", "already allocated" };
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
+		if (strstr(text, marks[i]))
+			return true;
+	return false;
+}
+
+int context_errors(struct context_build *b, const char *text, struct err *err)
 {
 	struct memory *list;
 	size_t n, kept = 0, given = 0;
 
-	if (!b->q->project || !b->q->error)
+	if (!may_tell_error(text))
 		return 0;
 	if (facts_load(b, FACT_ERROR_FIX, &list, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (came_again(b->q->error, &list[i]))
+		if (came_again(text, &list[i]))
 			list[kept++] = list[i];
 	if (context_sift(b, list, &kept, err))
 		return -1;
-	frame_section(b->frame, "failure", NULL, 1);
 	for (size_t i = 0; i < kept && given < ACTION_GIVEN_MAX; i++)
 		given += context_give(b, &list[i]);
 	return 0;
+}
+
+/* What is shown by looking at a file or a log did not happen now. */
+static bool is_look(struct str command)
+{
+	static const char *const programs[] = { "cat", "nl", "head", "tail", "less", "bat", "sed",
+		"grep", "egrep", "rg", "ag", "ls", "find", "tree", "awk", "wc", "jq", "diff",
+		"echo", "printf" };
+	static const char *const of_git[] = { "git log", "git show", "git diff", "git status",
+		"git grep", "git blame" };
+	struct str program = program_of(command);
+
+	for (size_t i = 0; i < ARRAY_LEN(programs); i++)
+		if (str_is(program, programs[i]))
+			return true;
+	for (size_t i = 0; i < ARRAY_LEN(of_git); i++)
+		if (str_find(command, str_of(of_git[i])))
+			return true;
+	return false;
+}
+
+int context_failure(struct context_build *b, struct err *err)
+{
+	if (!b->q->project || !b->q->error ||
+		is_look(str_trim(str_of(b->q->command ? b->q->command : ""))))
+		return 0;
+	frame_section(b->frame, "failure", NULL, 1);
+	return context_errors(b, b->q->error, err);
 }

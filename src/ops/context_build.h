@@ -38,6 +38,8 @@ int context_edit(struct context_build *b, struct err *err);
 /* Before a command runs, and after one failed (context_action.c). */
 int context_command(struct context_build *b, struct err *err);
 int context_failure(struct context_build *b, struct err *err);
+/* What solved the errors that are told in this text, into the section that is open. */
+int context_errors(struct context_build *b, const char *text, struct err *err);
 
 /* Leaves out what this session did itself or was given already, since its last compaction. */
 int context_sift(struct context_build *b, struct memory *list, size_t *n, struct err *err);

@@ -2,8 +2,10 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "ops/suspects.h"
+#include "store/fact.h"
 #include "store/query.h"
 #include "store/stale.h"
 
@@ -18,6 +20,7 @@
 #define FILE_WORK_MAX 2 /* of them plain work */
 #define FILE_NAMES 4
 #define EDIT_GIVEN_MAX 3
+#define EARLIER_WIDTH 160
 
 #define TYPES(...) types_of((const enum memory_type[]){ __VA_ARGS__, TYPE_NONE })
 static unsigned types_of(const enum memory_type *list)
@@ -123,6 +126,28 @@ int context_file(struct context_build *b, struct err *err)
 	return 0;
 }
 
+/* What this fact took the place of: so that nobody goes back to it unknowingly. */
+static void give_earlier(struct context_build *b, const struct memory *m)
+{
+	struct arena *a = b->call->arena;
+	struct memory *list = NULL;
+	int64_t *ids;
+	size_t n;
+	struct err ignored;
+
+	if (m->kind != KIND_FACT ||
+		store_fact_siblings(b->call->store, a, m->id, &ids, &n, &ignored))
+		return;
+	list = ARENA_ARRAY(a, struct memory, n + 1);
+	if (n && store_memories(b->call->store, a, ids, n, list, &ignored))
+		return;
+	for (size_t i = 0; i < n; i++)
+		if (list[i].id && list[i].superseded_by == m->id)
+			frame_add(b->frame,
+				arena_printf(a, "  Until %s: %s\n", clock_day(a, list[i].valid_to),
+					frame_line(a, memory_title(a, &list[i]), EARLIER_WIDTH)));
+}
+
 int context_edit(struct context_build *b, struct err *err)
 {
 	struct memory *list;
@@ -137,7 +162,9 @@ int context_edit(struct context_build *b, struct err *err)
 		if (is_of(&list[i],
 			    TYPES(TYPE_DECISION, FACT_DECISION, FACT_CONVENTION, FACT_DEAD_END)) &&
 			context_is_trusted(&list[i]) && !suspect_reason(&b->l, &list[i]) &&
-			!fact_is_revised(&b->branches, &list[i]))
-			given += context_give(b, &list[i]);
+			!fact_is_revised(&b->branches, &list[i]) && context_give(b, &list[i])) {
+			give_earlier(b, &list[i]);
+			given++;
+		}
 	return 0;
 }

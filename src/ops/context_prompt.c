@@ -204,10 +204,9 @@ static int candidates_give(struct context_build *b, struct question *q, const st
 	 */
 	if (r.words && rarity_weigh(&b->l, &r, q, err))
 		return -1;
-	frame_section(b->frame, "prompt", NULL, 1);
 	for (size_t i = 0; i < c->n && count < PROMPT_GIVEN_MAX; i++) {
 		struct memory *m = &c->list[i];
-		if (turn_was_given(c->list, given, i, m->turn))
+		if (frame_has(b->frame, m->id) || turn_was_given(c->list, given, i, m->turn))
 			continue;
 		if (!(r.words && says_enough(b, q, m, r.all, &best)) && !means_the_same(&c->near, m->id))
 			continue;
@@ -221,7 +220,12 @@ int context_prompt(struct context_build *b, struct err *err)
 {
 	struct question *q = ARENA_NEW(b->call->arena, struct question);
 	struct candidates *c = ARENA_NEW(b->call->arena, struct candidates);
-	if (!b->q->project || !b->q->prompt || !is_question(b->q->prompt))
+	if (!b->q->project || !b->q->prompt)
+		return 0;
+	frame_section(b->frame, "prompt", NULL, 1);
+	if (context_errors(b, b->q->prompt, err))
+		return -1;
+	if (!is_question(b->q->prompt))
 		return 0;
 	question_make(q, b->call->analyser, str_of(b->q->prompt));
 	if (q->n < 2)

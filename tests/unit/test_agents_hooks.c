@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agents/agent.h"
+#include "base/file.h"
 #include "base/mem.h"
 
 static struct arena a;
@@ -29,17 +30,18 @@ static struct capture read_hook(const char *agent, const char *event, const char
 	return c;
 }
 
+static struct ask asked; /* what was asked last */
+
 static enum ask_kind ask(const char *agent, const char *event, const char *input)
 {
 	struct spool_header h = { .cwd = "/from/header" };
-	struct ask q;
 	json *j = NULL;
 	snprintf(h.event, sizeof(h.event), "%s", event);
 	assert_int_equal(json_parse(input, strlen(input), &j, NULL), 0);
-	agent_find(agent)->ask_read(&a, &h, j, &q);
+	agent_find(agent)->ask_read(&a, &h, j, &asked);
 	json_free(j);
-	assert_true(q.kind == ASK_NONE || q.cwd);
-	return q.kind;
+	assert_true(asked.kind == ASK_NONE || asked.cwd);
+	return asked.kind;
 }
 
 static const char *text_of(struct str s)
@@ -296,34 +298,100 @@ static void questions_are_asked_at_start_and_prompt_of_a_person_only(void **stat
 	assert_int_equal(ask("claude", "Stop", CLAUDE "\"x\":1}"), ASK_NONE);
 }
 
-static void tools_ask_by_what_they_are_about_to_do(void **state)
-{
-	static const struct {
-		const char *event, *input;
-		enum ask_kind kind;
-	} cases[] = {
-		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_FILE },
-		{ "PreToolUse", "\"tool_name\":\"Edit\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT },
-		{ "PreToolUse", "\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT },
-		{ "PreToolUse", "\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"}}", ASK_COMMAND },
-		{ "PreToolUse", "\"tool_name\":\"Glob\",\"tool_input\":{\"pattern\":\"*\"}}", ASK_NONE },
-		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{}}", ASK_NONE },
-		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":7}", ASK_NONE },
-		{ "PreToolUse", "\"x\":1}", ASK_NONE },
-		{ "PostToolUseFailure",
-			"\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"},\"error\":\"Exit code 2\"}",
-			ASK_FAILURE },
-		{ "PostToolUseFailure", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a\"},\"error\":\"x\"}",
-			ASK_NONE },
-	};
+struct tool_case {
+	const char *event, *input;
+	enum ask_kind kind;
+	const char *file;
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+static void check_tools(
+	const char *agent, const char *common, const struct tool_case *cases, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
 		char *input = NULL;
-		assert_true(asprintf(&input, "%s%s", CLAUDE, cases[i].input) > 0);
-		if (ask("claude", cases[i].event, input) != cases[i].kind)
+		assert_true(asprintf(&input, "%s%s", common, cases[i].input) > 0);
+		if (ask(agent, cases[i].event, input) != cases[i].kind)
 			fail_msg("%s %s", cases[i].event, cases[i].input);
+		if (cases[i].file)
+			assert_string_equal(asked.file, cases[i].file);
 		free(input);
 	}
+}
+
+static void tools_ask_by_what_they_are_about_to_do(void **state)
+{
+	static const struct tool_case cases[] = {
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_FILE, "/a.c" },
+		{ "PreToolUse", "\"tool_name\":\"Edit\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT, "/a.c" },
+		{ "PreToolUse", "\"tool_name\":\"Write\",\"tool_input\":{\"file_path\":\"/a.c\"}}", ASK_EDIT, "/a.c" },
+		{ "PreToolUse", "\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"}}", ASK_COMMAND, NULL },
+		{ "PreToolUse", "\"tool_name\":\"Glob\",\"tool_input\":{\"pattern\":\"*\"}}", ASK_NONE, NULL },
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":{}}", ASK_NONE, NULL },
+		{ "PreToolUse", "\"tool_name\":\"Read\",\"tool_input\":7}", ASK_NONE, NULL },
+		{ "PreToolUse", "\"x\":1}", ASK_NONE, NULL },
+		{ "PostToolUseFailure",
+			"\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"make\"},\"error\":\"Exit code 2\"}",
+			ASK_FAILURE, NULL },
+		{ "PostToolUseFailure", "\"tool_name\":\"Read\",\"tool_input\":{\"file_path\":\"/a\"},\"error\":\"x\"}",
+			ASK_NONE, NULL },
+	};
+
+	check_tools("claude", CLAUDE, cases, ARRAY_LEN(cases));
+}
+
+#define SHELL(command) "\"tool_name\":\"Bash\",\"tool_input\":{\"command\":\"" command "\"}"
+#define PATCH(file) \
+	"\"tool_name\":\"apply_patch\",\"tool_input\":{\"command\":\"*** Begin Patch\\n*** Update File: " file \
+	"\\n@@\\n-a\\n+b\\n*** End Patch\\n\"}}"
+
+static void codex_asks_with_shell_commands_and_patches(void **state)
+{
+	static const struct tool_case cases[] = {
+		{ "PreToolUse", PATCH("src/a.c"), ASK_EDIT, "/home/ann/app/src/a.c" },
+		{ "PreToolUse", "\"tool_name\":\"apply_patch\",\"tool_input\":{\"command\":\"nothing\"}}", ASK_NONE, NULL },
+		{ "PreToolUse", SHELL("cat notes.txt") "}", ASK_FILE, "/home/ann/app/notes.txt" },
+		{ "PreToolUse", SHELL("sed -n 1,200p src/a.c") "}", ASK_FILE, "/home/ann/app/src/a.c" },
+		{ "PreToolUse", SHELL("nl -ba '/x/b.py'") "}", ASK_FILE, "/x/b.py" },
+		{ "PreToolUse", SHELL("sed -i s/a/b/ src/a.c") "}", ASK_COMMAND, NULL },
+		{ "PreToolUse", SHELL("cat a.txt | sort") "}", ASK_COMMAND, NULL },
+		{ "PreToolUse", SHELL("cat > a.txt") "}", ASK_COMMAND, NULL },
+		{ "PreToolUse", SHELL("head -20") "}", ASK_COMMAND, NULL },
+		{ "PreToolUse", SHELL("make check") "}", ASK_COMMAND, NULL },
+		{ "PreToolUse", "\"agent_id\":\"g\"," SHELL("make check") "}", ASK_NONE, NULL },
+		{ "PreToolUse", "\"tool_name\":\"spawn_agent\",\"tool_input\":{\"message\":\"x\"}}", ASK_NONE, NULL },
+		{ "PreToolUse", "\"tool_name\":\"Bash\",\"tool_input\":7}", ASK_NONE, NULL },
+		{ "PostToolUse", SHELL("make check") ",\"tool_response\":\"a.c:1: error: x\"}", ASK_FAILURE, NULL },
+		{ "PostToolUse", SHELL("make check") ",\"tool_response\":\"\"}", ASK_NONE, NULL },
+		{ "PostToolUse", SHELL("cat log.txt") ",\"tool_response\":\"error: x\"}", ASK_NONE, NULL },
+		{ "PostToolUse", "\"tool_name\":\"mcp__m__x\",\"tool_input\":{},\"tool_response\":{\"content\":[]}}", ASK_NONE, NULL },
+	};
+
+	check_tools("codex", CODEX, cases, ARRAY_LEN(cases));
+}
+
+/* What the real Codex gave its hooks. */
+static void recorded_calls_ask_what_they_are_about(void **state)
+{
+	AUTO(buf_done) struct buf file = { 0 };
+	struct str rest, line;
+	size_t n[ASK_KIND_COUNT] = { 0 };
+
+	assert_int_equal(file_read("tests/data/recorded/codex-c1/hooks.jsonl", 1 << 20, &file, NULL), 0);
+	rest = (struct str){ file.data, file.len };
+	while (str_line(&rest, &line)) {
+		json *j = NULL;
+		struct spool_header h = { 0 };
+		if (!line.n)
+			continue;
+		assert_int_equal(json_parse(line.p, line.n, &j, NULL), 0);
+		snprintf(h.event, sizeof(h.event), "%s", json_str(j, "event"));
+		agent_find("codex")->ask_read(&a, &h, json_get(j, "payload"), &asked);
+		n[asked.kind]++;
+		if (asked.kind == ASK_FILE)
+			assert_true(str_ends(asked.file, "/repo/notes.txt"));
+		json_free(j);
+	}
+	assert_true(n[ASK_FILE] >= 1 && n[ASK_COMMAND] >= 1 && n[ASK_FAILURE] >= 1 && n[ASK_START] >= 1);
 }
 
 static const char *answer(const char *agent, const char *event, const char *text)
@@ -383,6 +451,8 @@ int main(void)
 		cmocka_unit_test(other_events_and_odd_inputs_give_nothing),
 		cmocka_unit_test(questions_are_asked_at_start_and_prompt_of_a_person_only),
 		cmocka_unit_test(tools_ask_by_what_they_are_about_to_do),
+		cmocka_unit_test(codex_asks_with_shell_commands_and_patches),
+		cmocka_unit_test(recorded_calls_ask_what_they_are_about),
 		cmocka_unit_test(an_answer_has_exactly_the_keys_that_agents_know),
 		cmocka_unit_test(an_answer_is_cut_at_what_the_agent_takes),
 		cmocka_unit_test(agents_are_found_by_name),

@@ -294,7 +294,7 @@ static void codex_gets_hooks_and_a_server_behind_everything_else(void **state)
 					 "%s\n[mcp_servers.remanence]\ncommand = \"/opt/my "
 					 "tools/bin/remanence\"\nargs = [\"mcp\"]\n",
 					 config));
-	assert_int_equal(count(get(".codex/hooks.json"), " hook codex "), 8);
+	assert_int_equal(count(get(".codex/hooks.json"), " hook codex "), 9);
 	assert_true(run("codex", false).edits[1].is_noop);
 	run("codex", true);
 	assert_string_equal(get(".codex/config.toml"), config);
@@ -352,7 +352,7 @@ static void trust_entries_carry_the_hash_that_codex_computes(void **state)
 	struct wiring_plan plan = run_as(c, "codex", false, 0);
 	assert_int_equal(plan.nnotes, 0);
 	const char *now = get(".codex/config.toml");
-	assert_int_equal(count(now, "trusted_hash = \"sha256:"), 8);
+	assert_int_equal(count(now, "trusted_hash = \"sha256:"), 9);
 	assert_non_null(strstr(
 		now, arena_printf(&a, "[hooks.state.\"%s:stop:1:0\"]\n", in(".codex/hooks.json"))));
 	/* sha256 of {"event_name":"session_end","hooks":[{"async":false,"command":"\"/r/remanence\" hook codex SessionEnd","timeout":3,"type":"command"}]} */

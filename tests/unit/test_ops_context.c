@@ -342,6 +342,11 @@ static void what_is_about_to_be_done_brings_what_is_known_of_it(void **state)
 	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "cargo build",
 		.error = "Exit code 101\nerror[E0502]: cannot borrow `tokens` as mutable\n --> src/p.rs:9:3" }), "cloning the token"));
 	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .error = "Exit code 1\nerror: something else entirely" }), "");
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "tail -20 build.log",
+		.error = "error[E0502]: cannot borrow `tokens` as mutable" }), "");
+	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_PROMPT,
+		.prompt = "it says\nerror[E0502]: cannot borrow `tokens` as mutable\nwhat now" }), "cloning the token"));
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_PROMPT, .prompt = "cloning failed, it says error" }), "");
 	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_EDIT, .file = "src/db.py" }), "SQLite, not DuckDB"));
 	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_EDIT, .file = "src/profile.py" }), "");
 }
