@@ -374,6 +374,26 @@ char *clock_day(struct arena *a, int64_t at)
 	return arena_printf(a, "%04d-%02d-%02d", tm.tm_year + 1900, tm.tm_mon + 1, tm.tm_mday);
 }
 
+static int64_t day_start(int64_t at, int days)
+{
+	struct tm tm = local_tm(at);
+
+	tm.tm_mday += days;
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	tm.tm_isdst = -1;
+	return (int64_t)mktime(&tm) * 1000;
+}
+
+int64_t clock_day_start(int64_t at)
+{
+	return day_start(at, 0);
+}
+
+int64_t clock_day_next(int64_t at)
+{
+	return day_start(at, 1);
+}
+
 char *clock_minute(struct arena *a, int64_t at)
 {
 	struct tm tm = local_tm(at);

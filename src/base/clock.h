@@ -18,6 +18,8 @@ bool clock_parse_human(const char *s, int64_t now, bool is_end, int64_t *ret);
 bool clock_parse_span(const char *s, int64_t *ret);
 char *clock_iso(struct arena *a, int64_t at);      /* UTC, "…Z" */
 char *clock_day(struct arena *a, int64_t at);      /* local, "2026-11-29" */
+int64_t clock_day_start(int64_t at); /* of the local day that this time is in */
+int64_t clock_day_next(int64_t at);  /* of the local day after it */
 char *clock_minute(struct arena *a, int64_t at);   /* local, "2026-11-29 17:15" */
 char *clock_ago(struct arena *a, int64_t at, int64_t now); /* "3 min ago", "2 days ago" */
 char *clock_age(struct arena *a, int64_t at, int64_t now); /* for columns, at most 5 wide: "now", "3min", "2d", "9mo" */

@@ -6,6 +6,7 @@ const char *const job_kind_names[JOB_KIND_COUNT] = {
 	[JOB_OBSERVE] = "observe",
 	[JOB_SUMMARY] = "summary",
 	[JOB_CANARY] = "canary",
+	[JOB_TRIAL] = "trial",
 };
 
 const char *const job_state_names[JOB_STATE_COUNT] = {

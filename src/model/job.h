@@ -9,7 +9,7 @@
  * ever added at the end.
  */
 
-enum job_kind { JOB_NONE, JOB_OBSERVE, JOB_SUMMARY, JOB_CANARY, JOB_KIND_COUNT };
+enum job_kind { JOB_NONE, JOB_OBSERVE, JOB_SUMMARY, JOB_CANARY, JOB_TRIAL /* never a row of job */, JOB_KIND_COUNT };
 
 /* "running" is a waiting job with a lease; a lease that ran out makes it a waiting one again. */
 enum job_state { JOB_STATE_WAITING, JOB_STATE_RUNNING, JOB_STATE_DONE, JOB_STATE_DEAD, JOB_STATE_COUNT };
@@ -40,17 +40,23 @@ extern const char *const call_outcome_names[CALL_OUTCOME_COUNT];
 
 /* One request, whatever became of it. Times in ms, -1: unknown. */
 struct model_call {
-	int64_t id, job, at;
+	int64_t id, at;
+	int64_t job, project;          /* of its first unit; 0: none (a trial) */
+	enum job_kind kind;
 	const char *provider, *model;
+	int64_t units;                 /* work units in it; several small ones share one request */
+	int64_t bytes_in, bytes_out;   /* of question and answer: what is counted where no tokens are told */
+	int64_t bytes_shared;          /* of the question that its further units did not cost again */
 	int64_t tokens_in, tokens_out; /* as the server counts; -1: it does not say */
 	double cost;                   /* of the currency of the price settings; 0: free or unknown */
 	int64_t queue_ms;              /* in the server's queue, where it can be known */
 	int64_t connect_ms, first_byte_ms, total_ms;
-	enum call_outcome outcome;
+	enum call_outcome outcome;     /* CALL_NONE: under way, or its daemon died */
 	const char *detail; /* one sentence for people; NULL */
 	const char *reply;  /* raw, bounded; NULL once pruned */
 };
 #define CALL_REPLY_MAX (32u << 10)
+#define BYTES_PER_TOKEN 4 /* where the server does not count */
 
 struct job {
 	int64_t id;
@@ -59,6 +65,7 @@ struct job {
 	int64_t turn, session, project;
 	int64_t at;         /* when the work happened: newest first */
 	uint64_t input;     /* hash of what is sent; the same input is never paid twice */
+	int64_t bytes;      /* of what is sent */
 	enum job_state state;
 	int64_t attempts, run_after, leased_until;
 	const char *last_error;

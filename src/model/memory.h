@@ -27,6 +27,7 @@ struct memory {
 	int64_t id, project, session, turn;
 	const char *rule;  /* rules: name of the rule that made it, else NULL */
 	const char *slot;  /* unique in (turn, rule) */
+	const char *refines; /* model: "rule/slot" of the memory of its turn that it stands for, or NULL */
 	enum memory_kind kind;
 	enum memory_type type;
 	const char *title, *subtitle, *body;

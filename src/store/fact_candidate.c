@@ -140,13 +140,19 @@ static int chain_due(struct store *s, int64_t session, int64_t chain, struct err
 		DB_ARGS(db_i(session), db_i(chain)), err);
 }
 
+/* As stored: 0 for the rules, 1 for a model; -1 asks for both. */
+static int origin_column(enum memory_origin origin)
+{
+	return origin == ORIGIN_NONE ? -1 : origin == ORIGIN_MODEL;
+}
+
 struct old_row {
 	int64_t id, slot, hash, project, topic, chain, session;
 	bool is_used;
 };
 
-static int load_old(struct store *s, struct arena *a, int64_t turn, struct old_row **ret,
-	size_t *ret_n, struct err *err)
+static int load_old(struct store *s, struct arena *a, int64_t turn, enum memory_origin origin,
+	struct old_row **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
@@ -156,8 +162,8 @@ static int load_old(struct store *s, struct arena *a, int64_t turn, struct old_r
 	*ret_n = 0;
 	if (db_query(s->db,
 		    "SELECT id, slot, hash, project, topic, chain, session FROM candidate WHERE "
-		    "turn = ?1",
-		    DB_ARGS(db_i(turn)), &r, err))
+		    "turn = ?1 AND (origin = ?2 OR ?2 < 0)",
+		    DB_ARGS(db_i(turn), db_i(origin_column(origin))), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct old_row o = { db_int(r, 0), db_int(r, 1), db_int(r, 2), db_int(r, 3),
@@ -206,25 +212,25 @@ static int put_candidate(struct store *s, const struct turn *t, const struct fac
 		same->is_used = true;
 	if (db_run(s->db,
 		    "INSERT INTO candidate (turn, slot, session, project, topic, chain, at, hash, "
-		    "pack) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)"
+		    "pack, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
 		    " ON CONFLICT (turn, slot) DO NOTHING",
 		    DB_ARGS(db_i(t->id), db_i(slot), db_i(t->session), db_i(t->project),
 			    db_i(c->topic), db_id(c->chain), db_i(c->at), db_i(hash),
-			    db_b(pack.data, pack.len)),
+			    db_b(pack.data, pack.len), db_i(!strcmp(c->rule, MODEL_RULE))),
 		    err) ||
 		make_due(s, t->project, c->topic, err))
 		return -1;
 	return chain_due(s, t->session, c->chain, err);
 }
 
-int store_turn_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
-	size_t n, struct err *err)
+static int replace(struct store *s, const struct turn *t, enum memory_origin origin,
+	const struct fact_candidate *list, size_t n, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct old_row *old;
 	size_t nold;
 
-	if (load_old(s, &a, t->id, &old, &nold, err))
+	if (load_old(s, &a, t->id, origin, &old, &nold, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (put_candidate(s, t, &list[i], old, nold, err))
@@ -235,11 +241,23 @@ int store_turn_candidates(struct store *s, const struct turn *t, const struct fa
 	return 0;
 }
 
+int store_turn_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
+	size_t n, struct err *err)
+{
+	return replace(s, t, ORIGIN_RULES, list, n, err);
+}
+
+int store_model_candidates(struct store *s, const struct turn *t,
+	const struct fact_candidate *list, size_t n, struct err *err)
+{
+	return replace(s, t, ORIGIN_MODEL, list, n, err);
+}
+
 int candidates_drop(struct store *s, int64_t turn, struct err *err)
 {
 	const struct turn t = { .id = turn };
 
-	return store_turn_candidates(s, &t, NULL, 0, err);
+	return replace(s, &t, ORIGIN_NONE, NULL, 0, err);
 }
 
 /* ---- reading ---- */

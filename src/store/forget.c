@@ -327,6 +327,7 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 		"DELETE FROM event WHERE session = ?1",
 		"UPDATE memory SET session = NULL, turn = NULL WHERE session = ?1",
 		"DELETE FROM mention WHERE turn IN (SELECT id FROM turn WHERE session = ?1)",
+		"DELETE FROM job WHERE session = ?1",
 		"DELETE FROM turn WHERE session = ?1",
 		"UPDATE session SET parent = NULL WHERE parent = ?1",
 		"DELETE FROM session WHERE id = ?1",
@@ -371,7 +372,8 @@ static int drop_rests(struct store *s, struct err *err)
 		"DELETE FROM file_state WHERE file NOT IN (SELECT id FROM file)",
 		"DELETE FROM file_base",
 		"DELETE FROM entity WHERE id NOT IN (SELECT entity FROM mention)",
-		"UPDATE model_call SET reply = NULL WHERE reply IS NOT NULL",
+		"UPDATE model_call SET reply = NULL, detail = NULL WHERE reply IS NOT NULL OR "
+		"detail IS NOT NULL",
 		"UPDATE search_log SET query = NULL WHERE query IS NOT NULL",
 		"UPDATE job SET last_error = NULL WHERE last_error IS NOT NULL",
 	};

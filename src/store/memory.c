@@ -8,7 +8,9 @@
 
 int store_memory_put(struct store *s, struct memory *m, struct err *err)
 {
-	return memory_write(s, m, memory_pack(s, m), err);
+	if (memory_write(s, m, memory_pack(s, m), err))
+		return -1;
+	return m->refines && m->turn ? turn_refine(s, m->turn, err) : 0;
 }
 
 static int load(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err)

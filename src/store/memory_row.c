@@ -40,6 +40,7 @@ static const struct {
 	{ 16, offsetof(struct memory, branch) },
 	{ 17, offsetof(struct memory, commit) },
 	{ 18, offsetof(struct memory, tally) },
+	{ 19, offsetof(struct memory, refines) },
 };
 
 static const char **field_of(struct memory *m, size_t i)
@@ -375,6 +376,34 @@ int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *er
 	return store_note(s, CHANGE_MEMORY, m->id, false, err);
 }
 
+/* What it stood for holds again. Facts that follow each other are the merge's business. */
+static int restore_refined(struct store *s, const struct ids *gone, struct err *err)
+{
+	static const char refined[] =
+		"SELECT id FROM memory WHERE turn = (SELECT turn FROM memory WHERE id = ?1) AND "
+		"superseded_by = ?1 AND origin = ?2 AND kind <> ?3";
+	AUTO(ids_done) struct ids back = { 0 };
+
+	for (size_t i = 0; i < gone->n; i++)
+		if (store_ids(s, refined,
+			    DB_ARGS(db_i(gone->p[i]), db_i(ORIGIN_RULES), db_i(KIND_FACT)), &back,
+			    err))
+			return -1;
+	for (size_t i = 0; i < back.n; i++)
+		if (memory_supersede(s, back.p[i], 0, err))
+			return -1;
+	return 0;
+}
+
+int memory_supersede(struct store *s, int64_t id, int64_t by, struct err *err)
+{
+	if (db_run(s->db, "UPDATE memory SET status = ?2, superseded_by = ?3 WHERE id = ?1",
+		    DB_ARGS(db_i(id), db_i(by ? MEMORY_SUPERSEDED : MEMORY_ACTIVE), db_id(by)),
+		    err))
+		return -1;
+	return store_note(s, CHANGE_MEMORY, id, false, err);
+}
+
 int memory_delete(struct store *s, const struct ids *ids, struct err *err)
 {
 	static const char *const tables[] = {
@@ -390,6 +419,8 @@ int memory_delete(struct store *s, const struct ids *ids, struct err *err)
 		"DELETE FROM memory WHERE id = ?1",
 	};
 
+	if (restore_refined(s, ids, err))
+		return -1;
 	for (size_t i = 0; i < ids->n; i++)
 		if (clear_evidence(s, ids->p[i], err))
 			return -1;

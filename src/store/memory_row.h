@@ -12,6 +12,11 @@ int64_t memory_pack(struct store *s, struct memory *m);
  * change. */
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err);
 
+/* Another memory stands for this one (0: none any more, it holds again). */
+int memory_supersede(struct store *s, int64_t id, int64_t by, struct err *err);
+/* Which memories of a turn stand for which of its rules' is found anew. */
+int turn_refine(struct store *s, int64_t turn, struct err *err);
+
 /* Hashes are hex texts outside and half as long inside; anything else is kept as text. */
 struct db_arg memory_hash_arg(struct arena *a, const char *hash);
 const char *memory_hash_read(struct arena *a, struct db_rows *r, int col);

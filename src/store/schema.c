@@ -237,6 +237,33 @@ static const char *const tables_6[] = {
 	NULL,
 };
 
+/*
+ * Jobs of the model observer, what each request came to, and whose a candidate is. Nothing was ever
+ * written in the old shapes of the first two.
+ */
+static const char *const tables_8[] = {
+	"DROP TABLE job;",
+	"DROP TABLE model_call;",
+	"CREATE TABLE job (id {key}, kind INTEGER NOT NULL, job_key TEXT NOT NULL, turn BIGINT, "
+	"session BIGINT, project BIGINT, at BIGINT NOT NULL, input BIGINT NOT NULL, bytes BIGINT NOT "
+	"NULL, state INTEGER NOT NULL, attempts INTEGER NOT NULL, run_after BIGINT NOT NULL, "
+	"leased_until BIGINT NOT NULL, last_error TEXT);",
+	"CREATE UNIQUE INDEX job_job_key ON job (job_key, kind);",
+	"CREATE INDEX job_due ON job (kind, state, at);",
+	"CREATE INDEX job_turn ON job (turn) WHERE turn IS NOT NULL;",
+	"CREATE INDEX job_session ON job (session) WHERE session IS NOT NULL;",
+	"CREATE TABLE model_call (id {key}, job BIGINT, kind INTEGER NOT NULL, project BIGINT, at "
+	"BIGINT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, units INTEGER NOT NULL, "
+	"bytes_in BIGINT NOT NULL, bytes_out BIGINT NOT NULL, bytes_shared BIGINT NOT NULL, tokens_in "
+	"BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost {real} NOT NULL, queue_ms BIGINT NOT NULL, "
+	"connect_ms BIGINT NOT NULL, first_byte_ms BIGINT NOT NULL, total_ms BIGINT NOT NULL, outcome "
+	"INTEGER NOT NULL, detail TEXT, reply {blob});",
+	"CREATE INDEX model_call_at ON model_call (at);",
+	"CREATE INDEX model_call_reply ON model_call (at) WHERE reply IS NOT NULL;",
+	"ALTER TABLE candidate ADD COLUMN origin INTEGER NOT NULL DEFAULT 0;",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
@@ -244,6 +271,7 @@ const struct migration migrations[] = {
 	{ 4, tables_4 },
 	{ 5, tables_5 },
 	{ 6, tables_6 },
+	{ 8, tables_8 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

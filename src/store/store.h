@@ -82,6 +82,14 @@ int store_turn_get(struct store *s, struct arena *a, int64_t id, struct turn *re
 int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn /* NULL: latest */, struct err *err);
 /* Replaces what the rules made of this turn: memories keyed (turn, rule, slot); same key and same content keeps id and row. Clears dirty. */
 int store_turn_memories(struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err);
+/*
+ * The same for what a model made of one part of a turn (rule MODEL_RULE; slots begin with "<part>."). What a memory refines
+ * becomes superseded by it as long as it is active, and comes back with its end. part -1: all parts.
+ */
+#define MODEL_RULE "model"
+int store_model_memories(struct store *s, const struct turn *t, int part, struct memory *memories, size_t n, struct err *err);
+/* Replaces the memory of this rule and slot that belongs to the session and to no turn. */
+int store_session_memory(struct store *s, struct memory *m, struct err *err);
 
 /* memory.c */
 #define MEMORY_TEXT_MAX (256u << 10) /* each text; longer ones are cut */

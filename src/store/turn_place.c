@@ -119,9 +119,10 @@ static int drop_rule_memories(struct store *s, int64_t turn, struct err *err)
 {
 	AUTO(ids_done) struct ids ids = { 0 };
 
-	if (store_ids(s, "SELECT id FROM memory WHERE turn = ?1 AND origin = ?2",
-		    DB_ARGS(db_i(turn), db_i(ORIGIN_RULES)), &ids, err) ||
-		memory_delete(s, &ids, err))
+	if (store_ids(s, "SELECT id FROM memory WHERE turn = ?1 AND origin IN (?2, ?3)",
+		    DB_ARGS(db_i(turn), db_i(ORIGIN_RULES), db_i(ORIGIN_MODEL)), &ids, err) ||
+		memory_delete(s, &ids, err) ||
+		db_run(s->db, "DELETE FROM job WHERE turn = ?1", DB_ARGS(db_i(turn)), err))
 		return -1;
 	return db_run(
 		s->db, "UPDATE memory SET turn = NULL WHERE turn = ?1", DB_ARGS(db_i(turn)), err);
