@@ -20,11 +20,11 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "base/proc_parts.h"
 #include "base/str.h"
 
 #define READ_STEP ((size_t)64 << 10)
 #define TICK_MS 20 /* how often a child is looked at where the kernel has no pidfd */
-#define EXEC_FAILED 127
 #define REPORT_FD 3           /* in the child, behind the standard descriptors */
 #define DESCRIPTORS_MAX 65536 /* closed one by one where the kernel has no close_range */
 #define DELETED " (deleted)"  /* what Linux appends to the path of a replaced program */
@@ -49,7 +49,7 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void close_from(unsigned first)
+void proc_close_from(unsigned first)
 {
 	if (syscall(SYS_close_range, first, ~0u, 0) == 0)
 		return;
@@ -57,8 +57,7 @@ static void close_from(unsigned first)
 		close(fd);
 }
 
-/* A child starts with nothing ignored or blocked, whatever the daemon has done. */
-static void reset_signals(void)
+void proc_reset_signals(void)
 {
 	struct sigaction act = { .sa_handler = SIG_DFL };
 	sigset_t none;
@@ -108,13 +107,13 @@ static __attribute__((noreturn)) void run_child(
 	int why;
 
 	setpgid(0, 0);
-	reset_signals();
+	proc_reset_signals();
 	for (int i = IN; i <= REPORT; i++) {
 		if (dup2(c->theirs[i], i) < 0)
 			_exit(EXEC_FAILED);
 	}
 	fcntl(REPORT_FD, F_SETFD, FD_CLOEXEC);
-	close_from(REPORT_FD + 1);
+	proc_close_from(REPORT_FD + 1);
 	/* The kernel sends this when the thread that forked ends, so callers are threads that stay. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
@@ -320,14 +319,14 @@ static __attribute__((noreturn)) void run_daemon(const char *const *argv, const 
 {
 	int null;
 
-	reset_signals();
+	proc_reset_signals();
 	umask(077);
 	null = open("/dev/null", O_RDWR);
 	if (null < 0 || chdir("/") < 0)
 		_exit(EXEC_FAILED);
 	for (int i = STDIN_FILENO; i <= STDERR_FILENO; i++)
 		dup2(null, i);
-	close_from(STDERR_FILENO + 1);
+	proc_close_from(STDERR_FILENO + 1);
 	exec_program(argv, env);
 	_exit(EXEC_FAILED);
 }

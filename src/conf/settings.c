@@ -226,7 +226,9 @@ static void settings_put(struct settings *s, int id, const char *text, enum orig
 	if (value_parse(&settings_table[id], text, &s->arena, &v, &err) < 0) {
 		if (warnings)
 			buf_printf(warnings, "%s: %s; %s holds\n", where, err.text,
-				*s->values[id].text ? s->values[id].text : "the default");
+				*s->values[id].text && !settings_table[id].is_secret ?
+					s->values[id].text :
+					"the default");
 		return;
 	}
 	v.origin = origin;
@@ -262,6 +264,24 @@ static void take_members(struct settings *s, const json *object, const char *pre
 				near ? "; is '" : "", near ? near : "", near ? "' meant?" : "");
 			warn(warnings, path, buf_cstr(&text));
 		}
+	}
+}
+
+/* A key belongs to one person; a file that others can read is said, and used all the same. */
+static void warn_of_secrets(const struct settings *s, const char *path, struct buf *warnings)
+{
+	struct stat st;
+
+	if (!path || stat(path, &st) < 0 || !(st.st_mode & (S_IRWXG | S_IRWXO)))
+		return;
+	for (int id = 0; id < SETTING_COUNT; id++) {
+		AUTO(buf_done) struct buf text = { 0 };
+		const struct value *v = &s->values[id];
+		if (!settings_table[id].is_secret || v->origin != ORIGIN_OF_FILE || !*v->text)
+			continue;
+		buf_printf(&text, "others can read this file, and %s in it is a secret: chmod 600 '%s'",
+			settings_table[id].key, path);
+		warn(warnings, path, buf_cstr(&text));
 	}
 }
 
@@ -349,6 +369,7 @@ int settings_load(const char *path, struct settings **ret, struct buf *warnings,
 			    &s->values[id], NULL) < 0)
 			die("the default of the setting %s is not valid", settings_table[id].key);
 	take_members(s, file, "", path, warnings);
+	warn_of_secrets(s, path, warnings);
 	take_environment(s, warnings);
 	*ret = s;
 	return 0;

@@ -25,9 +25,14 @@ struct llm_config {
 	const char *provider;      /* "openai", "ollama", "anthropic", "gemini", "command" */
 	const char *url;           /* base address, or NULL for the provider's own; command: the command line */
 	const char *model;
-	const char *key, *key_file, *key_command; /* the first that is set; a file readable by others is refused */
+	/*
+	 * The first that is set; a file readable by others is refused. None, and no url: the variable
+	 * that the provider's own programs read (OPENAI_API_KEY …), which goes to no other address.
+	 */
+	const char *key, *key_file, *key_command;
 	int timeout_ms, stall_ms;
 	int64_t context_tokens;    /* ollama num_ctx; 0: the server's own */
+	const char *keep_alive;    /* ollama: how long the model stays in memory; NULL: the server's own */
 };
 /* From the settings observer.*; texts live as long as the settings. false: observer.provider is none. */
 bool llm_config_fill(const struct settings *s, struct llm_config *ret);
@@ -41,8 +46,12 @@ struct llm_question {
 };
 
 struct llm_answer {
-	enum call_outcome outcome; /* CALL_OK or CALL_CUT when there is text that may be read; never CALL_NOTHING, CALL_UNREADABLE */
-	struct buf text;           /* the answer without thinking that the server marks as such */
+	/*
+	 * CALL_OK or CALL_CUT when there is text that may be read; never CALL_NOTHING, CALL_UNREADABLE.
+	 * Thinking that ate the token limit and left no text is CALL_EMPTY, and is_cut.
+	 */
+	enum call_outcome outcome;
+	struct buf text;           /* the answer without thinking that the server marks as such; valid UTF-8 */
 	bool is_cut;               /* token limit */
 	int64_t tokens_in, tokens_out; /* -1 unknown */
 	int64_t queue_ms, connect_ms, first_byte_ms, total_ms; /* queue: only where the server tells its own durations */
@@ -66,7 +75,7 @@ enum llm_next {
 	LLM_SHORTER, /* once more at once, with a shorter digest and a stricter instruction */
 	LLM_LATER,   /* the same again after a wait; counts against the provider */
 	LLM_WAIT,    /* the same again when the server said; counts against nobody */
-	LLM_PAUSE,   /* nothing is sent until settings change or a probe succeeds (auth, quota) */
+	LLM_PAUSE,   /* nothing is sent until settings change or a probe succeeds (auth, quota, setup) */
 	LLM_NEVER,   /* dead: sending it again cannot help */
 };
 extern const enum llm_next llm_next[CALL_OUTCOME_COUNT];

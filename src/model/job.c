@@ -32,4 +32,5 @@ const char *const call_outcome_names[CALL_OUTCOME_COUNT] = {
 	[CALL_NETWORK] = "network",
 	[CALL_SERVER] = "server",
 	[CALL_REQUEST] = "request",
+	[CALL_SETUP] = "setup",
 };

@@ -30,7 +30,8 @@ enum call_outcome {
 	CALL_AUTH,
 	CALL_NETWORK,    /* not reached, reset, not HTTP */
 	CALL_SERVER,     /* 5xx, an error page, a reply of the wrong type */
-	CALL_REQUEST,    /* the server says that our request is wrong (model unknown, too long) */
+	CALL_REQUEST,    /* the server says that our request is wrong (too long, mostly) */
+	CALL_SETUP,      /* the settings are: model unknown, nothing at that address, no such command */
 	CALL_OUTCOME_COUNT
 };
 

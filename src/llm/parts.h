@@ -1,0 +1,122 @@
+#ifndef LLM_PARTS_H
+#define LLM_PARTS_H
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "llm/llm.h"
+#include "net/net.h"
+
+/* What the files of this room share: a client, a row per provider, an answer while it comes. */
+
+#define CONNECT_MS 10000
+#define MESSAGE_MAX 300 /* bytes kept of what a server says about a failure */
+
+/* What a server was found not to take; remembered as long as the client. */
+enum {
+	LACKS_SCHEMA = 1 << 0,
+	LACKS_JSON = 1 << 1,
+	LACKS_USAGE = 1 << 2,       /* stream_options */
+	LACKS_TEMPERATURE = 1 << 3,
+	LACKS_MAX_TOKENS = 1 << 4,  /* it wants max_completion_tokens */
+	LACKS_V1 = 1 << 5           /* its path does not begin with /v1 */
+};
+
+struct llm {
+	struct arena arena;
+	const struct provider *provider;
+	struct llm_config c; /* texts in the arena; url: without a slash at its end or a query */
+	const char *query;   /* "?…" of the address, or "" */
+	char *key;           /* on the heap; "" for none */
+	bool has_own_address;
+	unsigned lacks;
+	struct net *net; /* NULL: command */
+};
+
+/* What a server said about a failure. */
+struct problem {
+	enum call_outcome outcome; /* CALL_NONE: there is none */
+	long status;
+	bool is_too_long;          /* our question */
+	char message[MESSAGE_MAX];
+	char code[MESSAGE_MAX];    /* its codes and types, in one line, for problem_class */
+};
+
+/* An answer while it comes. */
+struct reading {
+	struct llm_answer *answer;
+	bool is_ended;    /* the server said that this was all */
+	bool is_full;     /* LLM_REPLY_MAX was reached: no more is read */
+	bool is_refused;  /* a filter or a refusal field */
+	bool has_thought; /* thinking came, which is not kept */
+	struct problem problem;
+};
+
+struct provider {
+	const char *name;
+	const char *url;             /* its own address; NULL: there is none */
+	const char *key_variables[2];
+	const char *key_header;      /* up to the key: "x-api-key: " */
+	const char *more_header;     /* NULL: none */
+	bool is_lines;               /* a JSON object a line; else server-sent events */
+	void (*path)(const struct llm *l, struct buf *out);
+	void (*body)(const struct llm *l, const struct llm_question *q, struct jw *w);
+	/* An event of the stream, or the whole reply of a server that does not stream. */
+	void (*event)(struct reading *r, const json *event);
+	void (*check_path)(const struct llm *l, struct buf *out);
+	const char *names;           /* in the reply to check_path: "data.id"; NULL: asked by name */
+};
+
+extern const struct provider provider_openai, provider_ollama, provider_anthropic, provider_gemini;
+
+/* reading.c */
+/* Adds to the text; what is above LLM_REPLY_MAX is cut and ends the answer. */
+void reading_text(struct reading *r, const char *text);
+/* A string, or an array of parts with a "text"; parts marked as thinking are left out. */
+void reading_content(struct reading *r, const json *content);
+void reading_model(struct reading *r, const char *name);
+void reading_refusal(struct reading *r, const char *why);
+
+/* question.c */
+/* The system text; with the schema in it when the server cannot be given one. */
+void question_system(const struct llm *l, const struct llm_question *q, struct buf *out);
+bool question_by_schema(const struct llm *l, const struct llm_question *q);
+bool question_by_json(const struct llm *l, const struct llm_question *q);
+void question_schema(const struct llm_question *q, struct jw *w, const char *key);
+
+/* stream.c: lines out of pieces. */
+#define STREAM_LINE_MAX (4u << 20)
+#define STREAM_RAW_MAX (4u << 20)
+struct stream {
+	const struct llm *llm;
+	struct reading *reading;
+	struct buf line, data;
+	struct buf raw; /* all that came, until the first event */
+	size_t lines, events;
+	bool was_cr, is_too_long;
+};
+void stream_init(struct stream *s, const struct llm *l, struct reading *r);
+void stream_done(struct stream *s);
+int stream_piece(void *stream, const char *p, size_t n); /* for net_request */
+void stream_end(struct stream *s);                       /* the last line needs no end */
+
+/* problem.c */
+void problem_of_body(struct problem *p, long status, const char *content_type, struct str body);
+/* An "error" member of a reply or event; false when there is none. */
+bool problem_of_json(struct problem *p, long status, const json *reply);
+/* Words of a program that failed. */
+enum call_outcome problem_class(long status, const char *text, bool *ret_is_too_long);
+
+/* key.c */
+int key_read(const struct llm *l, char **ret, struct err *err);
+/* Stars in the place of the key, should a server repeat it. */
+void key_hide(const struct llm *l, char *text);
+
+/* ask.c */
+void http_ask(struct llm *l, const struct llm_question *q, struct llm_answer *ret);
+int http_check(struct llm *l, struct err *err);
+
+/* command.c */
+void command_ask(struct llm *l, const struct llm_question *q, struct llm_answer *ret);
+int command_check(struct llm *l, struct err *err);
+
+#endif
