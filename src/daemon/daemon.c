@@ -180,7 +180,7 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->embedding = embedding_new(&embedding);
 	d->observer = observer_new(d->readers, d->writer, d->current);
-	d->transcripts = transcripts_new(d->writer, d->readers, d->observer);
+	d->transcripts = transcripts_new(d->writer, d->readers, d->observer, d->current);
 	struct catchup_setup setup = {
 		.transcripts = d->transcripts,
 		.readers = d->readers,

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/lines.h"
+#include "daemon/pairs.h"
 #include "daemon/spool_file.h"
 #include "observe/intake.h"
 #include "text/hash.h"
@@ -34,6 +35,7 @@ struct transcripts {
 	struct writer *writer;
 	struct readers *readers;
 	struct observer *observer;
+	struct current *current;
 	pthread_mutex_t mutex;
 	pthread_cond_t freed;
 	const char *active[TRANSCRIPT_ACTIVE_MAX];
@@ -70,6 +72,7 @@ struct piece {
 	struct arena arena;
 	struct capture *captures;
 	size_t n, cap;
+	struct pairs pairs;
 	struct transcript row;
 	int64_t sessions[8]; /* touched; more are touched as session 0 of none */
 	size_t nsessions;
@@ -286,6 +289,14 @@ static void take_capture(struct reading *r, struct capture *c, uint64_t cut)
 	if (c->nevents && r->call->seen)
 		r->call->seen(r->call->ctx, c->session.agent, c->session.agent_session);
 	r->result.events += (int64_t)c->nevents;
+	if (r->call->is_dry)
+		return;
+	if (r->shared->current)
+		intake_clean(current_settings(r->shared->current),
+			current_redactor(r->shared->current), &p->arena, c);
+	if (c->is_clean && pairs_join(&p->pairs, c))
+		return;
+	pairs_add(&p->pairs, &p->arena, c);
 	ARENA_PUSH(&p->arena, p->captures, p->n, p->cap, *c);
 }
 
@@ -566,11 +577,13 @@ int transcript_read(struct transcripts *t, const struct transcript_call *c,
 	return transcript_finish(transcript_begin(t, c, true), ret, err);
 }
 
-struct transcripts *transcripts_new(
-	struct writer *writer, struct readers *readers, struct observer *observer)
+struct transcripts *transcripts_new(struct writer *writer, struct readers *readers,
+	struct observer *observer, struct current *current)
 {
 	struct transcripts *t = mem_alloc(sizeof(*t));
-	*t = (struct transcripts){ .writer = writer, .readers = readers, .observer = observer };
+	*t = (struct transcripts){
+		.writer = writer, .readers = readers, .observer = observer, .current = current
+	};
 	pthread_mutex_init(&t->mutex, NULL);
 	pthread_cond_init(&t->freed, NULL);
 	return t;

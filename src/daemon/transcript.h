@@ -7,13 +7,14 @@
 
 #include "agents/agent.h"
 #include "base/err.h"
+#include "daemon/current.h"
 #include "daemon/observer.h"
 #include "daemon/readers.h"
 #include "daemon/writer.h"
 
 /*
- * Reading one transcript from where it was last left to its end. The calling thread splits and
- * parses; pieces of captures go to the writer, which stores events, offset and the reader's state
+ * Reading one transcript from where it was last left to its end. The calling thread splits,
+ * parses and cleans; pieces of captures go to the writer, which stores events, offset and the reader's state
  * in one transaction: a kill at any point loses nothing and repeats nothing. A file that became
  * shorter, or whose beginning changed, is read from its start; its events meet themselves. A torn
  * last line waits. A bad line is passed over, counted and named. One thread reads a path at a time;
@@ -29,8 +30,9 @@
 #define TRANSCRIPT_WINDOW 32     /* of them, by one import */
 
 struct transcripts;
-struct transcripts *transcripts_new(
-	struct writer *writer, struct readers *readers, struct observer *observer);
+/* What is read is cleaned on the reading thread by the settings of `current`; NULL: by the writer. */
+struct transcripts *transcripts_new(struct writer *writer, struct readers *readers,
+	struct observer *observer, struct current *current);
 void transcripts_free(struct transcripts *t); /* nobody reads any more; NULL is fine */
 
 struct transcript_call {

@@ -57,6 +57,8 @@ struct captured_event {
 	struct token_use tokens;
 	const char *usage_id;      /* message id: token use of one id counts once */
 	const char *model;
+	uint64_t redactions;       /* made in its texts */
+	const struct captured_event *later; /* a second telling of this tool call, read together with it; NULL: none */
 };
 
 struct capture {
@@ -67,6 +69,9 @@ struct capture {
 	bool ends_session;
 	bool wants_transcript;     /* read the transcript now (stop, sub-agent stop, compaction, end) */
 	const char *subagent_transcript; /* path of a sub-agent's own transcript to be read too */
+	bool is_clean;             /* cleaned and redacted (observe/intake.h), before it reached the writer */
+	size_t nempty;             /* events of which nothing was left by that */
+	uint64_t redactions;       /* made in those */
 };
 
 #endif

@@ -23,7 +23,7 @@ struct folder {
 	struct arena arena; /* of the identity */
 	struct project_identity identity;
 	int64_t project;
-	uint64_t signature, read_at;
+	uint64_t signature, read_at, looked_at;
 };
 
 struct intake {
@@ -31,6 +31,7 @@ struct intake {
 	const struct redactor *redactor;
 	struct folder *folders;
 	size_t nfolders, cap;
+	size_t last; /* that was asked for */
 };
 
 /* One capture on its way in. */
@@ -64,7 +65,7 @@ static void folders_clear(struct intake *in)
 		free(in->folders[i].cwd);
 		arena_done(&in->folders[i].arena);
 	}
-	in->nfolders = 0;
+	in->nfolders = in->last = 0;
 }
 
 void intake_free(struct intake *in)
@@ -105,12 +106,17 @@ static uint64_t folder_signature(const struct folder *f)
 	return signature;
 }
 
-static bool folder_is_fresh(const struct folder *f)
+/* What hooks tell is of now; for what transcripts tell of, a look in a while will do. */
+static bool folder_is_fresh(struct folder *f, bool is_of_now)
 {
+	uint64_t now = clock_mono_us();
+
 	/* A linked worktree's head lies elsewhere; a repository may be made in any folder above. */
-	if ((f->identity.worktree || !f->identity.common_dir) &&
-		clock_mono_us() - f->read_at > FRESH_US)
+	if ((f->identity.worktree || !f->identity.common_dir) && now - f->read_at > FRESH_US)
 		return false;
+	if (!is_of_now && now - f->looked_at <= FRESH_US)
+		return true;
+	f->looked_at = now;
 	return f->signature == folder_signature(f);
 }
 
@@ -122,27 +128,38 @@ static int folder_read(struct folder *f, struct store *s, struct err *err)
 	f->project = 0;
 	project_identify(&f->arena, f->cwd, &f->identity);
 	f->signature = folder_signature(f);
-	f->read_at = clock_mono_us();
+	f->read_at = f->looked_at = clock_mono_us();
 	return store_project_resolve(s, &f->identity, &f->project, err);
+}
+
+/* Events of one folder come one after another. */
+static struct folder *folder_find(struct intake *in, const char *cwd)
+{
+	for (size_t i = 0; i < in->nfolders; i++) {
+		size_t at = (in->last + i) % in->nfolders;
+
+		if (strcmp(in->folders[at].cwd, cwd) == 0) {
+			in->last = at;
+			return &in->folders[at];
+		}
+	}
+	return NULL;
 }
 
 /* The identity and project of a working folder. NULL with an error. */
 static const struct folder *folder_of(struct take *t, const char *cwd)
 {
 	struct intake *in = t->in;
-	struct folder *f = NULL;
-	bool is_known;
+	struct folder *f = folder_find(in, cwd);
+	bool is_known = f && f->project;
 
-	for (size_t i = 0; i < in->nfolders && !f; i++)
-		if (strcmp(in->folders[i].cwd, cwd) == 0)
-			f = &in->folders[i];
-	is_known = f && f->project;
-	if (is_known && folder_is_fresh(f))
+	if (is_known && folder_is_fresh(f, t->spool_name != NULL))
 		return f;
 	if (!f) {
 		if (in->nfolders == FOLDERS_MAX)
 			folders_clear(in);
 		MEM_GROW(in->folders, in->cap, in->nfolders + 1);
+		in->last = in->nfolders;
 		f = &in->folders[in->nfolders++];
 		*f = (struct folder){ .cwd = mem_strdup(cwd) };
 	}
@@ -237,44 +254,69 @@ static int is_excluded(struct take *t, const struct captured_event *e, int64_t p
 	return store_is_excluded(t->s, &x, ret, t->err);
 }
 
-static void cap(struct take *t, struct captured_event *e, struct str *field)
+/* One capture being cleaned. */
+struct cleaning {
+	const struct settings *settings;
+	const struct redactor *redactor;
+	struct arena *a;
+	struct capture *c;
+};
+
+static void cap(struct cleaning *k, struct captured_event *e, struct str *field)
 {
-	size_t max = (size_t)settings_int(t->in->settings, SET_CAPTURE_MAX_OUTPUT);
+	size_t max = (size_t)settings_int(k->settings, SET_CAPTURE_MAX_OUTPUT);
 
 	if (field->n <= max)
 		return;
 	if (!e->true_size)
 		e->true_size = field->n;
-	*field = utf8_head_tail(t->a, *field, max);
+	*field = utf8_head_tail(k->a, *field, max);
 }
 
-static void clean_files(struct take *t, struct captured_event *e)
+static void clean_files(struct cleaning *k, struct captured_event *e)
 {
 	size_t n = MIN(e->nfiles, FILES_MAX);
-	const char **files = ARENA_ARRAY(t->a, const char *, n ? n : 1);
-	const char *cwd = e->cwd ? e->cwd : t->c->session.cwd;
+	const char **files = ARENA_ARRAY(k->a, const char *, n ? n : 1);
+	const char *cwd = e->cwd ? e->cwd : k->c->session.cwd;
 
-	e->nfiles = 0;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = n = 0; i < MIN(e->nfiles, FILES_MAX); i++)
 		if (e->files[i] && *e->files[i] && !strstr(e->files[i], "://"))
-			files[e->nfiles++] =
-				path_clean(t->a, cwd ? cwd : "/", expand_home(t->a, e->files[i]));
+			files[n++] =
+				path_clean(k->a, cwd ? cwd : "/", expand_home(k->a, e->files[i]));
 	e->files = files;
+	e->nfiles = n;
 }
 
 /* Cleaned, redacted and within bounds; false when nothing is left of it. */
-static bool prepare(struct take *t, struct captured_event *e)
+static bool event_clean(struct cleaning *k, struct captured_event *e)
 {
 	if (e->kind == EVENT_TOOL && is_own_tool(e))
 		e->output = (struct str){ 0 };
-	if (!clean_event(t->a, t->in->redactor, e, &t->ret->redactions))
+	e->redactions = 0;
+	if (!clean_event(k->a, k->redactor, e, &e->redactions)) {
+		k->c->redactions += e->redactions;
 		return false;
-	cap(t, e, &e->input);
-	cap(t, e, &e->output);
-	cap(t, e, &e->diff);
-	cap(t, e, &e->text);
-	clean_files(t, e);
+	}
+	cap(k, e, &e->input);
+	cap(k, e, &e->output);
+	cap(k, e, &e->diff);
+	cap(k, e, &e->text);
+	clean_files(k, e);
 	return true;
+}
+
+void intake_clean(const struct settings *settings, const struct redactor *redactor, struct arena *a,
+	struct capture *c)
+{
+	struct cleaning k = { settings, redactor, a, c };
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->nevents; i++)
+		if (event_clean(&k, &c->events[i]))
+			c->events[n++] = c->events[i];
+	c->nempty = c->nevents - n;
+	c->nevents = n;
+	c->is_clean = true;
 }
 
 /* The project of a working folder; without one, that of the session as it is known. */
@@ -335,6 +377,7 @@ static int event_put(struct take *t, struct captured_event *e, int64_t project)
 	switch (result) {
 	case PUT_NEW:
 		t->ret->new_events++;
+		t->ret->merged_events += e->later != NULL;
 		break;
 	case PUT_MERGED:
 		t->ret->merged_events++;
@@ -349,6 +392,28 @@ static int event_put(struct take *t, struct captured_event *e, int64_t project)
 	return 0;
 }
 
+/*
+ * Both tellings of a call are looked at: what was paused or forgotten between them leaves one. True
+ * when something is left to store.
+ */
+static int leave_out(struct take *t, struct captured_event *e, int64_t project, bool *ret)
+{
+	bool is_out = false, is_later_out = false;
+
+	if (is_excluded(t, e, project, &is_out) < 0 ||
+		(e->later && is_excluded(t, e->later, project, &is_later_out) < 0))
+		return -1;
+	t->ret->excluded_events += is_out + is_later_out;
+	if (is_out && e->later && !is_later_out) {
+		*e = *e->later;
+		is_out = false;
+	} else if (is_later_out) {
+		e->later = NULL;
+	}
+	*ret = is_out;
+	return 0;
+}
+
 static int take_event(struct take *t, const struct captured_event *original)
 {
 	struct captured_event e = *original;
@@ -357,20 +422,15 @@ static int take_event(struct take *t, const struct captured_event *original)
 	int64_t project;
 
 	if (event_is_unwanted(t, &e)) {
-		t->ret->excluded_events++;
+		t->ret->excluded_events += 1 + (e.later != NULL);
 		return 0;
 	}
-	if (!prepare(t, &e)) {
-		t->ret->same_events++;
-		return 0;
-	}
+	t->ret->redactions += e.redactions + (e.later ? e.later->redactions : 0);
 	if (project_of(t, e.cwd ? e.cwd : t->c->session.cwd, &project, &branch) < 0 ||
-		is_excluded(t, &e, project, &excluded) < 0)
+		leave_out(t, &e, project, &excluded) < 0)
 		return -1;
-	if (excluded) {
-		t->ret->excluded_events++;
+	if (excluded)
 		return 0;
-	}
 	/*
 	 * A hook tells of now, so that the head as it stands is the event's; a transcript may be a
 	 * year old.
@@ -389,7 +449,7 @@ static int take_session(struct take *t)
 	bool excluded = false;
 	int64_t project;
 
-	if (t->c->nevents || !t->c->session.agent_session)
+	if (t->c->nevents || t->c->nempty || !t->c->session.agent_session)
 		return 0;
 	if (project_of(t, t->c->session.cwd, &project, &branch) < 0 ||
 		is_excluded(t, NULL, project, &excluded) < 0)
@@ -400,18 +460,30 @@ static int take_session(struct take *t)
 int intake_take(struct intake *in, struct store *s, struct arena *a, const struct capture *c,
 	const char *spool_name, struct intake_result *ret, struct err *err)
 {
-	struct take t = {
-		.in = in, .s = s, .a = a, .c = c, .spool_name = spool_name, .ret = ret, .err = err
-	};
+	struct capture own = *c;
+	struct take t = { .in = in,
+		.s = s,
+		.a = a,
+		.c = &own,
+		.spool_name = spool_name,
+		.ret = ret,
+		.err = err };
 
 	ret->session = ret->project = 0;
 	if ((c->session.is_headless && !settings_bool(in->settings, SET_CAPTURE_HEADLESS)) ||
 		folder_is_excluded(&t, c->session.cwd)) {
-		ret->excluded_events += c->nevents;
+		ret->excluded_events += c->nevents + c->nempty;
 		return 0;
 	}
-	for (size_t i = 0; i < c->nevents; i++)
-		if (take_event(&t, &c->events[i]) < 0)
+	if (!own.is_clean) {
+		if (own.nevents)
+			own.events = arena_dup(a, c->events, c->nevents * sizeof(*c->events));
+		intake_clean(in->settings, in->redactor, a, &own);
+	}
+	ret->same_events += own.nempty;
+	ret->redactions += own.redactions;
+	for (size_t i = 0; i < own.nevents; i++)
+		if (take_event(&t, &own.events[i]) < 0)
 			return -1;
 	return take_session(&t);
 }

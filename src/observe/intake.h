@@ -22,6 +22,12 @@ struct intake *intake_new(const struct settings *settings, const struct redactor
 void intake_set(struct intake *in, const struct settings *settings, const struct redactor *redactor); /* after settings changed */
 void intake_free(struct intake *in);
 
+/*
+ * What intake_take does with a capture's texts: cleaned, redacted, within bounds. Whoever parses on a thread of its own does it
+ * there, and spares the writer. Any thread; texts live in the arena.
+ */
+void intake_clean(const struct settings *settings, const struct redactor *redactor, struct arena *a, struct capture *c);
+
 struct intake_result {
 	int64_t session, project;
 	uint64_t new_events, merged_events, same_events, excluded_events, redactions;

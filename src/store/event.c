@@ -94,10 +94,9 @@ static int said_by(const struct event_row *e)
 	return said;
 }
 
-static void take_capture(
-	struct arena *a, const struct event_put *p, int64_t session_project, struct event_row *e)
+static void take_capture(struct arena *a, const struct event_put *p, const struct captured_event *c,
+	int64_t session_project, struct event_row *e)
 {
-	const struct captured_event *c = p->event;
 	uint64_t cut = 0;
 
 	*e = (struct event_row){ .session = p->session,
@@ -127,6 +126,17 @@ static void take_capture(
 		e->key = make_key(a, e);
 	e->ident = event_ident(p->agent, e->key);
 	e->said = said_by(e);
+}
+
+/* The second telling of a call that was read together with it, as if it had come after it. */
+static void take_later(struct event_putter *u, struct event_row *e)
+{
+	struct event_row later;
+
+	if (!u->put->event->later)
+		return;
+	take_capture(u->arena, u->put, u->put->event->later, u->session_project, &later);
+	event_merge(u->arena, e, &later);
 }
 
 int event_find(struct event_putter *u, int64_t ident, int64_t session, struct event_row *ret,
@@ -271,11 +281,12 @@ static int put_keyed(struct event_putter *u, struct event_row *e, struct err *er
 
 /* Token use of one message counts once, however many lines tell it; the largest that was told
  * holds. */
-static int count_tokens(struct event_putter *u, const struct event_row *e, struct err *err)
+static int count_tokens(struct event_putter *u, const struct captured_event *c,
+	const struct event_row *e, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	struct token_use t = u->put->event->tokens, k = { 0 };
-	const char *id = u->put->event->usage_id ? u->put->event->usage_id : e->key;
+	struct token_use t = c->tokens, k = { 0 };
+	const char *id = c->usage_id ? c->usage_id : e->key;
 	int64_t session = e->session;
 
 	if (!t.input && !t.output && !t.cache_read && !t.cache_write)
@@ -329,12 +340,14 @@ int store_event_put(struct store *s, const struct event_put *p, enum put_result 
 	if (db_one(s->db, "SELECT project FROM session WHERE id = ?1", DB_ARGS(db_i(p->session)), 0,
 		    &u.session_project, err))
 		return -1;
-	take_capture(&a, p, u.session_project, &e);
+	take_capture(&a, p, p->event, u.session_project, &e);
+	take_later(&u, &e);
 	if (p->spool_name && event_pair_seen(&u, &e, &is_seen, err))
 		return -1;
 	if (!is_seen && put_keyed(&u, &e, err))
 		return -1;
-	if (count_tokens(&u, &e, err))
+	if (count_tokens(&u, p->event, &e, err) ||
+		(p->event->later && count_tokens(&u, p->event->later, &e, err)))
 		return -1;
 	if (!db_is_in_transaction(s->db) && session_flush(s, err))
 		return -1;

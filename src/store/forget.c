@@ -333,6 +333,8 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 		"DELETE FROM session WHERE id = ?1",
 	};
 	struct db_rows *r;
+
+	session_told_forget(s);
 	int rc = store_row(s, "SELECT agent, agent_session FROM session WHERE id = ?1",
 		DB_ARGS(db_i(id)), &r, err);
 
@@ -352,6 +354,7 @@ static int forget_session(struct store *s, int64_t id, struct err *err)
 static int drop_titles(struct store *s, struct ids *sessions, struct err *err)
 {
 	sort_once(sessions);
+	session_told_forget(s);
 	for (size_t i = 0; i < sessions->n; i++) {
 		if (db_run(s->db,
 			    "UPDATE session SET title = NULL, made_title = NULL WHERE id = ?1 AND "

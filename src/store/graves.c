@@ -13,6 +13,7 @@ static int bury_all(struct store *from, struct store *to, int64_t *ret, struct e
 	int rc;
 
 	*ret = 0;
+	to->bars.is_known = false;
 	if (db_query(from->db, "SELECT kind, hash, at FROM tombstone", NULL, 0, &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {

@@ -21,16 +21,33 @@ static int is_paused(struct store *s, const struct exclusion *x, bool *ret, stru
 	return 0;
 }
 
+int store_bars(struct store *s, struct err *err)
+{
+	int64_t pauses, graves;
+
+	if (s->bars.is_known && db_is_in_transaction(s->db))
+		return 0;
+	if (db_one(s->db, "SELECT 1 FROM pause LIMIT 1", NULL, 0, 0, &pauses, err) ||
+		db_one(s->db, "SELECT 1 FROM tombstone LIMIT 1", NULL, 0, 0, &graves, err))
+		return -1;
+	s->bars.is_known = true;
+	s->bars.has_pauses = pauses;
+	s->bars.has_graves = graves;
+	return 0;
+}
+
 int store_is_excluded(struct store *s, const struct exclusion *x, bool *ret, struct err *err)
 {
-	if (is_paused(s, x, ret, err))
+	*ret = false;
+	if (store_bars(s, err) || (s->bars.has_pauses && is_paused(s, x, ret, err)))
 		return -1;
-	return *ret ? 0 : forget_is_buried(s, x, ret, err);
+	return *ret || !s->bars.has_graves ? 0 : forget_is_buried(s, x, ret, err);
 }
 
 int store_pause(struct store *s, int64_t session, int64_t project, int64_t from, int64_t until,
 	int64_t *ret, struct err *err)
 {
+	s->bars.is_known = false;
 	if (db_run(s->db,
 		    "INSERT INTO pause (session, project, from_at, until_at) VALUES (?1, ?2, ?3, "
 		    "?4)",

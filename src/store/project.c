@@ -106,6 +106,7 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 	AUTO(ids_done) struct ids sessions = { 0 };
 	AUTO(ids_done) struct ids events = { 0 };
 
+	session_told_forget(s);
 	if (store_ids(s, "SELECT id FROM memory WHERE project = ?1", DB_ARGS(db_i(from)), &memories,
 		    err) ||
 		store_ids(s, "SELECT id FROM session WHERE project = ?1", DB_ARGS(db_i(from)),

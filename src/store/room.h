@@ -19,7 +19,17 @@ struct store {
 	struct {
 		int64_t session, first, last; /* 0: nothing waits */
 	} touched;
+	/* Within one transaction: is there anything at all that could be excluded? */
+	struct {
+		bool is_known, has_pauses, has_graves;
+	} bars;
+	struct session_told *told; /* session.c: what was last said of a session; NULL: nothing */
 };
+
+/* pause.c: looks whether there are pauses and tombstones, once in a transaction. */
+int store_bars(struct store *s, struct err *err);
+/* session.c */
+void session_told_forget(struct store *s);
 
 /* session.c: the times of a session widen with its events; written once per batch, or before
  * anybody looks. */

@@ -5,16 +5,18 @@
  */
 #include "store/room.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/mem.h"
 
-#define COLUMNS_WITH(title)                                                                \
-	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, " title ", " \
-	"s.end_reason,"                                                                    \
-	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, "   \
-	"s.tokens_in, s.tokens_out, p.name,"                                               \
+#define COLUMNS_WITH(title)                                                                     \
+	"s.id, s.project, s.parent, s.agent, s.agent_session, s.branch, s.cwd, s.model, " title \
+	", "                                                                                    \
+	"s.end_reason,"                                                                         \
+	" s.transcript_path, s.started_at, s.last_event_at, s.ended_at, s.is_headless, "        \
+	"s.tokens_in, s.tokens_out, p.name,"                                                    \
 	" s.parent_ref"
 /* The agent's own title comes before the one that was made of what happened. */
 #define SESSION_COLUMNS COLUMNS_WITH("coalesce(s.title, s.made_title)")
@@ -201,7 +203,73 @@ int store_session_made_title(struct store *s, int64_t session, const char *title
 	return db_changes(s->db) ? store_note(s, CHANGE_SESSION, session, false, err) : 0;
 }
 
-int store_session_put(struct store *s, const struct captured_session *c, int64_t project,
+/*
+ * Every line of a transcript tells of its session, and mostly the same. What was said last need not
+ * be said again within a transaction.
+ */
+struct session_told {
+	struct arena arena;
+	struct captured_session c;
+	int64_t project, id;
+	uint64_t rollbacks; /* as the database counts them */
+};
+
+void session_told_forget(struct store *s)
+{
+	if (!s->told)
+		return;
+	arena_done(&s->told->arena);
+	free(s->told);
+	s->told = NULL;
+}
+
+/* Texts of a captured session. */
+static const size_t told_texts[] = { offsetof(struct captured_session, agent_session),
+	offsetof(struct captured_session, parent), offsetof(struct captured_session, cwd),
+	offsetof(struct captured_session, branch), offsetof(struct captured_session, model),
+	offsetof(struct captured_session, title),
+	offsetof(struct captured_session, transcript_path),
+	offsetof(struct captured_session, end_reason) };
+
+static const char **told_text(struct captured_session *c, size_t i)
+{
+	return (const char **)((char *)c + told_texts[i]);
+}
+
+static bool was_told(struct store *s, const struct captured_session *c, int64_t project)
+{
+	struct session_told *t = s->told;
+	struct captured_session now = *c;
+
+	if (!t || !db_is_in_transaction(s->db) || t->rollbacks != db_rollbacks(s->db) ||
+		t->project != project || t->c.agent != c->agent ||
+		t->c.started_at != c->started_at || t->c.ended_at != c->ended_at ||
+		t->c.is_headless != c->is_headless)
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(told_texts); i++) {
+		const char *before = *told_text(&t->c, i), *text = *told_text(&now, i);
+
+		if (before != text && (!before || !text || strcmp(before, text) != 0))
+			return false;
+	}
+	return true;
+}
+
+static void note_told(
+	struct store *s, const struct captured_session *c, int64_t project, int64_t id)
+{
+	session_told_forget(s);
+	if (!db_is_in_transaction(s->db))
+		return;
+	struct session_told *t = s->told = mem_alloc(sizeof(*t));
+	*t = (struct session_told){
+		.c = *c, .project = project, .id = id, .rollbacks = db_rollbacks(s->db)
+	};
+	for (size_t i = 0; i < ARRAY_LEN(told_texts); i++)
+		*told_text(&t->c, i) = arena_str(&t->arena, *told_text(&t->c, i));
+}
+
+static int put_session(struct store *s, const struct captured_session *c, int64_t project,
 	int64_t *ret, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
@@ -223,6 +291,19 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 	db_end(r);
 	*ret = known.id;
 	return update(s, &known, c, has_parent, project, err);
+}
+
+int store_session_put(struct store *s, const struct captured_session *c, int64_t project,
+	int64_t *ret, struct err *err)
+{
+	if (was_told(s, c, project)) {
+		*ret = s->told->id;
+		return 0;
+	}
+	if (put_session(s, c, project, ret, err))
+		return -1;
+	note_told(s, c, project, *ret);
+	return 0;
 }
 
 int store_session_get(
@@ -282,8 +363,8 @@ int store_session_list(struct store *s, struct arena *a, const struct session_qu
 			"(s.last_event_at = ?7 AND s.id < ?8)) ORDER BY s.last_event_at DESC, s.id "
 			"DESC LIMIT ?5 OFFSET ?6",
 			DB_ARGS(db_i(q->project), db_i(q->agent), db_i(q->after), db_i(q->before),
-				db_i((int64_t)q->max), db_i((int64_t)q->skip),
-				db_i(q->below_at), db_i(q->below_id)),
+				db_i((int64_t)q->max), db_i((int64_t)q->skip), db_i(q->below_at),
+				db_i(q->below_id)),
 			&r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {

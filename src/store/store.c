@@ -27,6 +27,7 @@ void store_close(struct store *s)
 {
 	if (!s)
 		return;
+	session_told_forget(s);
 	packer_free(s->packer);
 	db_close(s->db);
 	buf_done(&s->raw);
@@ -41,6 +42,8 @@ struct db *store_db(struct store *s)
 
 int store_begin(struct store *s, struct err *err)
 {
+	s->bars.is_known = false;
+	session_told_forget(s);
 	return db_begin(s->db, err);
 }
 
@@ -54,6 +57,8 @@ void store_rollback(struct store *s)
 	db_rollback(s->db);
 	s->is_seq_known = false;
 	s->touched.session = 0;
+	s->bars.is_known = false;
+	session_told_forget(s);
 }
 
 int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n,

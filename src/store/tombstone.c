@@ -27,6 +27,7 @@ static int64_t text_grave(int64_t session, uint64_t text)
 
 static int bury(struct store *s, enum grave kind, int64_t hash, struct err *err)
 {
+	s->bars.is_known = false;
 	return db_run(s->db,
 		"INSERT INTO tombstone (kind, hash, at) VALUES (?1, ?2, ?3) ON CONFLICT (kind, "
 		"hash) DO UPDATE SET at = excluded.at",
@@ -69,6 +70,11 @@ int forget_is_buried_memory(struct store *s, const struct memory *m, bool *ret, 
 {
 	int64_t found;
 
+	*ret = false;
+	if (store_bars(s, err))
+		return -1;
+	if (!s->bars.has_graves)
+		return 0;
 	if (db_one(s->db,
 		    "SELECT 1 FROM tombstone WHERE (kind = 4 AND hash = ?1) OR (kind = 5 AND hash "
 		    "= ?2) LIMIT 1",

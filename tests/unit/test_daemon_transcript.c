@@ -47,7 +47,7 @@ static int set_up(void **state)
 	assert_int_equal(writer_open(&setup, &writer, &err), 0);
 	readers = readers_new(url);
 	observer = observer_new(readers, writer, NULL);
-	transcripts = transcripts_new(writer, readers, observer);
+	transcripts = transcripts_new(writer, readers, observer, NULL);
 	return 0;
 }
 

@@ -230,6 +230,88 @@ static void a_pause_holds_by_the_time_of_the_event(void **state)
 	desk_close(&d);
 }
 
+/* A call and its result, read together. */
+static void two_tellings(struct captured_event *call, struct captured_event *result)
+{
+	*call = tool_of("t1", "Bash", "{\"command\":\"make\"}", NULL);
+	*result = tool_of("t1", "Bash", NULL, "3 errors");
+	result->status = STATUS_FAILED;
+	result->exit_code = 2;
+	result->at = T0 + 9;
+	result->tokens.output = 7;
+	call->later = result;
+}
+
+static void two_tellings_read_together_are_stored_as_one_after_the_other(void **state)
+{
+	struct fixture *f = *state;
+	struct desk d;
+	struct captured_event call, result;
+	size_t n;
+
+	desk_open(f, &d, "{}");
+	two_tellings(&call, &result);
+	struct intake_result r = take(f, &d, &call, 1, f->root);
+	assert_int_equal(r.new_events, 1);
+	assert_int_equal(r.merged_events, 1);
+	struct event *list = stored(f, r.session, &n);
+	assert_int_equal(n, 1);
+	assert_int_equal(list[0].at, T0);
+	assert_int_equal(list[0].exit_code, 2);
+	assert_int_equal(list[0].status, STATUS_FAILED);
+	assert_string_equal(list[0].input, "{\"command\":\"make\"}");
+	assert_string_equal(list[0].output, "3 errors");
+	/* Each by itself, later: nothing is new. */
+	call.later = NULL;
+	assert_int_equal(take(f, &d, &call, 1, f->root).same_events, 1);
+	assert_int_equal(take(f, &d, &result, 1, f->root).same_events, 1);
+	desk_close(&d);
+}
+
+static void a_pause_between_call_and_result_leaves_the_call(void **state)
+{
+	struct fixture *f = *state;
+	struct desk d;
+	struct captured_event call, result;
+	int64_t pause;
+	size_t n;
+
+	desk_open(f, &d, "{}");
+	two_tellings(&call, &result);
+	ok(store_pause(f->s, 0, 0, T0 + 5, T0 + 10, &pause, &f->err));
+	struct intake_result r = take(f, &d, &call, 1, f->root);
+	assert_int_equal(r.new_events, 1);
+	assert_int_equal(r.excluded_events, 1);
+	struct event *list = stored(f, r.session, &n);
+	assert_null(list[0].output);
+	desk_close(&d);
+}
+
+static void what_was_cleaned_before_is_stored_as_if_cleaned_here(void **state)
+{
+	struct fixture *f = *state;
+	struct desk d;
+	struct captured_event e[] = { event_of(EVENT_PROMPT, "u1", "<private>x</private> do it"),
+		event_of(EVENT_REPLY, "u2", " ") };
+	struct capture c = {
+		.session = { .agent = AGENT_CLAUDE, .agent_session = "s1", .cwd = f->root },
+		.events = e,
+		.nevents = 2
+	};
+	struct intake_result r = { 0 };
+	size_t n;
+
+	desk_open(f, &d, "{}");
+	intake_clean(d.settings, d.redactor, &f->arena, &c);
+	assert_int_equal(c.nevents, 1);
+	assert_int_equal(c.nempty, 1);
+	ok(intake_take(d.intake, f->s, &f->arena, &c, NULL, &r, &f->err));
+	assert_int_equal(r.new_events, 1);
+	assert_int_equal(r.same_events, 1);
+	assert_string_equal(stored(f, r.session, &n)[0].text, "do it");
+	desk_close(&d);
+}
+
 static void wrappers_alone_are_no_prompt(void **state)
 {
 	struct fixture *f = *state;
@@ -297,6 +379,14 @@ int main(void)
 			fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
 			a_pause_holds_by_the_time_of_the_event, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			two_tellings_read_together_are_stored_as_one_after_the_other,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(a_pause_between_call_and_result_leaves_the_call,
+			fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			what_was_cleaned_before_is_stored_as_if_cleaned_here, fixture_open,
+			fixture_close),
 		cmocka_unit_test_setup_teardown(
 			wrappers_alone_are_no_prompt, fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
