@@ -40,13 +40,15 @@ extern const char *const reply_class_names[REPLY_CLASS_COUNT];
 struct reply_item {
 	int unit;              /* number in the question, from 1; 0: not said */
 	enum memory_kind kind; /* observation, summary or fact */
-	enum memory_type type; /* TYPE_NONE: not one of the list; `said_type` tells what was said */
+	enum memory_type type; /* as our lists name it, else TYPE_NONE; `said_type` tells what was said (mode_type_of) */
 	const char *said_type;
 	const char *title, *subtitle, *body;
 	const char **facts, **concepts, **files_read, **files_modified;
 	size_t nfacts, nconcepts, nread, nmodified;
+	const char **files; /* whose role is not said */
+	size_t nfiles;
 	const char *request, *investigated, *learned, *completed, *next_steps, *notes;
-	const char *subject, *value; /* of a fact */
+	const char *subject, *value, *quote; /* of a fact, whose title is the sentence */
 	double confidence;           /* as the model says; -1: it does not */
 };
 
@@ -54,11 +56,13 @@ struct reply {
 	enum reply_class class;
 	struct reply_item *items;
 	size_t n, cap;
-	size_t dropped;    /* items without a title or body */
+	size_t dropped;    /* items with neither title nor body, and those that were cut off */
 	bool has_thinking; /* some was taken away */
 	const char *why;   /* of a refusal, quota prose or skip: its first sentence; NULL */
 };
 
+/* Invalid UTF-8 is repaired; texts beyond REPLY_MAX are cut there. is_cut: the server says that it stopped at the token limit. */
+#define REPLY_MAX (1u << 20)
 void reply_read(struct arena *a, struct str text, bool is_cut, struct reply *ret);
 
 #endif

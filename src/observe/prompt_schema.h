@@ -1,0 +1,15 @@
+#ifndef OBSERVE_PROMPT_SCHEMA_H
+#define OBSERVE_PROMPT_SCHEMA_H
+
+#include "base/arena.h"
+#include "observe/mode.h"
+
+/* JSON schemas of the answers: every member required and no other, as strict servers want it. */
+
+char *schema_observe(struct arena *a, const struct mode *mode);
+char *schema_session(struct arena *a);
+
+/* Parts of a summary that are asked for, NULL-terminated. */
+extern const char *const schema_unit_parts[], *const schema_session_parts[];
+
+#endif
