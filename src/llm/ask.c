@@ -109,14 +109,14 @@ static void take_answer(const struct llm *l, const struct stream *s, const struc
 	} else if (a->text.len && a->is_cut) {
 		a->outcome = CALL_CUT;
 		detail(l, a, "the answer was cut off at its limit");
-	} else if (!s->events && s->raw.len) {
+	} else if (s->raw.len) {
 		problem_of_body(&r->problem, 0, reply->content_type,
 			(struct str){ s->raw.data, s->raw.len });
 		a->outcome = CALL_SERVER;
 		detail(l, a, "%.100s sent what is no answer of a model (%.60s): %.200s", host,
 			*reply->content_type ? reply->content_type : "of no stated type",
 			r->problem.message);
-	} else if (s->events && !r->is_ended) {
+	} else if (!r->is_ended && (a->text.len || r->has_thought)) {
 		a->outcome = CALL_NETWORK;
 		detail(l, a, "%.100s ended the connection before the answer was whole", host);
 	} else if (!str_trim((struct str){ buf_cstr(&a->text), a->text.len }).n) {

@@ -90,7 +90,7 @@ struct stream {
 	const struct llm *llm;
 	struct reading *reading;
 	struct buf line, data;
-	struct buf raw; /* all that came, until the first event */
+	struct buf raw; /* all that came, until something of an answer was in it */
 	size_t lines, events;
 	bool was_cr, is_too_long;
 };

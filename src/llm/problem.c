@@ -28,7 +28,7 @@ static const struct rule rules[] = {
 		"insufficient_quota|perday|credit balance|billing|plan and billing|usage limit|"
 		"out of credits|insufficient credits|insufficient balance|insufficient_balance|"
 		"spending limit|spend limit|hard limit|payment required|quota exceeded|"
-		"exceeded your current quota|hit your limit|reached your limit|limit reached|"
+		"exceeded your current quota|hit your limit|hour limit reached|(tpd)|(rpd)|per day|"
 		"monthly limit|weekly limit|daily limit|not enough credits|purchase "
 		"credits|prepaid",
 		CALL_QUOTA, false },

@@ -1,7 +1,7 @@
 /*
  * Events out of the pieces of a reply: server-sent events (WHATWG HTML, "data:" lines up to an empty
  * one) or a JSON object a line. Pieces end anywhere, inside a character too. A server that answers
- * with one JSON text instead is understood as well: all is kept until the first event.
+ * with one JSON text instead is understood as well: all is kept until something of an answer came.
  */
 #include <string.h>
 
@@ -47,6 +47,13 @@ static bool take_json(struct stream *s, struct str text)
 	return json_type(event) == JSON_OBJECT || json_type(event) == JSON_ARRAY;
 }
 
+/* Something of an answer came. */
+static bool is_answer(const struct reading *r)
+{
+	return r->is_ended || r->has_thought || r->answer->text.len ||
+	       r->problem.outcome != CALL_NONE;
+}
+
 static void take_event(struct stream *s, struct str text)
 {
 	if (str_is(str_trim(text), END_MARK))
@@ -54,7 +61,8 @@ static void take_event(struct stream *s, struct str text)
 	else if (!take_json(s, text))
 		return;
 	s->events++;
-	buf_done(&s->raw);
+	if (is_answer(s->reading))
+		buf_done(&s->raw);
 }
 
 /* One line, without its end. */
@@ -85,7 +93,7 @@ int stream_piece(void *stream, const char *p, size_t n)
 	struct stream *s = stream;
 	const char *end = p + n;
 
-	if (!s->events)
+	if (!is_answer(s->reading))
 		buf_add(&s->raw, p, n);
 	s->is_too_long |= s->raw.is_full;
 	while (p < end && !s->is_too_long && s->reading->problem.outcome == CALL_NONE) {
@@ -113,7 +121,8 @@ void stream_end(struct stream *s)
 		take_line(s);
 	if (!s->llm->provider->is_lines && s->data.len)
 		take_line(s);
-	if (!s->events && s->raw.len && !s->is_too_long &&
-		take_json(s, (struct str){ s->raw.data, s->raw.len }))
-		s->events++;
+	if (!s->events && s->raw.len && !s->is_too_long)
+		take_json(s, (struct str){ s->raw.data, s->raw.len });
+	if (is_answer(s->reading))
+		buf_done(&s->raw);
 }
