@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "observe/error_form.h"
 #include "observe/fact_table.h"
 #include "observe/sections.h"
 #include "observe/sentence.h"
@@ -21,95 +22,11 @@
 #define FIXES_MAX 6 /* of one turn */
 #define FIXED_FILES_MAX 3
 
-/* ---- errors worth remembering, by the tool that says them ---- */
-
-enum error_worth {
-	WORTH_ONCE, /* the daily slips of writing code: worth it when they come again */
-	WORTH_KEEPING
-};
-
-static const struct error_form {
-	const char *tool, *mark;
-	enum error_worth worth;
-} error_forms[] = {
-	{ "rust", "error[E", WORTH_ONCE },
-	{ "cargo", "error: failed to ", WORTH_KEEPING },
-	{ "cargo", "could not find `", WORTH_KEEPING },
-	{ "go", "missing go.sum entry", WORTH_KEEPING },
-	{ "go", "no required module provides", WORTH_KEEPING },
-	{ "go", "import cycle not allowed", WORTH_KEEPING },
-	{ "go", "go: ", WORTH_KEEPING },
-	{ "go", "undefined: ", WORTH_ONCE },
-	{ "go", "declared and not used", WORTH_ONCE },
-	{ "go", "imported and not used", WORTH_ONCE },
-	{ "go", "cannot use ", WORTH_ONCE },
-	{ "go", "panic: ", WORTH_ONCE },
-	{ "c", "undefined reference to", WORTH_KEEPING },
-	{ "c", "fatal error: ", WORTH_KEEPING },
-	{ "c", "multiple definition of", WORTH_KEEPING },
-	{ "python", "ModuleNotFoundError", WORTH_KEEPING },
-	{ "python", "ImportError", WORTH_KEEPING },
-	{ "python", "SyntaxError", WORTH_ONCE },
-	{ "python", "AttributeError", WORTH_ONCE },
-	{ "python", "TypeError", WORTH_ONCE },
-	{ "python", "NameError", WORTH_ONCE },
-	{ "python", "KeyError", WORTH_ONCE },
-	{ "python", "ValueError", WORTH_ONCE },
-	{ "python", "externally-managed-environment", WORTH_KEEPING },
-	{ "pytest", "fixture '", WORTH_KEEPING },
-	{ "pytest", "error: unrecognized arguments", WORTH_KEEPING },
-	{ "node", "Cannot find module", WORTH_KEEPING },
-	{ "node", "Cannot find package", WORTH_KEEPING },
-	{ "node", "ERR_MODULE_NOT_FOUND", WORTH_KEEPING },
-	{ "node", "ERR_REQUIRE_ESM", WORTH_KEEPING },
-	{ "node", "EADDRINUSE", WORTH_KEEPING },
-	{ "npm", "npm ERR!", WORTH_KEEPING },
-	{ "npm", "npm error", WORTH_KEEPING },
-	{ "npm", "Missing script", WORTH_KEEPING },
-	{ "pnpm", "ERR_PNPM", WORTH_KEEPING },
-	{ "tsc", "error TS", WORTH_ONCE },
-	{ "jest", "Cannot use import statement", WORTH_KEEPING },
-	{ "jest", "SyntaxError: Unexpected token", WORTH_KEEPING },
-	{ "vitest", "No test files found", WORTH_KEEPING },
-	{ "java", "error: cannot find symbol", WORTH_ONCE },
-	{ "java", "ClassNotFoundException", WORTH_KEEPING },
-	{ "java", "NoSuchMethodError", WORTH_KEEPING },
-	{ "java", "UnsupportedClassVersionError", WORTH_KEEPING },
-	{ "maven", "Could not resolve dependencies", WORTH_KEEPING },
-	{ "gradle", "Could not resolve ", WORTH_KEEPING },
-	{ "gradle", "What went wrong", WORTH_ONCE },
-	{ "docker", "failed to solve", WORTH_KEEPING },
-	{ "docker", "Cannot connect to the Docker daemon", WORTH_KEEPING },
-	{ "docker", "no space left on device", WORTH_KEEPING },
-	{ "docker", "port is already allocated", WORTH_KEEPING },
-	{ "git", "fatal: ", WORTH_KEEPING },
-	{ "git", "! [rejected]", WORTH_KEEPING },
-	{ "git", "error: failed to push", WORTH_KEEPING },
-	{ "git", "error: pathspec", WORTH_KEEPING },
-	{ "git", "error: Your local changes", WORTH_KEEPING },
-	{ "psql", "FATAL: ", WORTH_KEEPING },
-	{ "psql", "ERROR:  ", WORTH_KEEPING },
-	{ "psql", "connection to server", WORTH_KEEPING },
-	{ "shell", "command not found", WORTH_KEEPING },
-	{ "shell", "Permission denied", WORTH_KEEPING },
-	{ "shell", "unbound variable", WORTH_KEEPING },
-	{ "shell", "syntax error near", WORTH_ONCE },
-	{ "c", ": error: ", WORTH_ONCE },
-};
-
-static const struct error_form *form_of(const char *error)
-{
-	for (size_t i = 0; i < ARRAY_LEN(error_forms); i++)
-		if (strstr(error, error_forms[i].mark))
-			return &error_forms[i];
-	return NULL;
-}
-
 /* What a test that is being written says of its subject is no error of the environment. */
 static bool is_assertion(const char *error)
 {
-	static const char *const marks[] = { "AssertionError", "assert ", "xpected", "--- FAIL",
-		"want ", "FAIL ", "failed,", "Error Trace", "should ", "got ", "toBe",
+	static const char *const marks[] = { "AssertionError", "assert ", " expected", "Expected ",
+		"--- FAIL", "want ", "FAIL ", "failed,", "Error Trace", "should ", "got ", "toBe",
 		"not equal" };
 
 	return contains_any(error, marks, ARRAY_LEN(marks));
@@ -166,21 +83,39 @@ static bool writes(const struct event *e)
 	       e->status != STATUS_FAILED && e->status != STATUS_DENIED;
 }
 
+/* Words of a command line, as the shell parts them. */
+static bool has_words(struct arena *a, const char *key, const char *const *words, size_t n)
+{
+	const char *padded = arena_printf(a, " %s ", key);
+
+	for (size_t i = 0; i < n; i++)
+		if (strstr(padded, arena_printf(a, " %s ", words[i])))
+			return true;
+	return false;
+}
+
 /* Commands between that change the world: installs, migrations, services. */
-static const struct command *remedy_between(const struct turn_view *v, size_t from, size_t to)
+static const struct command *remedy_between(
+	const struct turn_view *v, size_t from, size_t to, bool is_format)
 {
 	static const char *const remedies[] = { "install", "add", "go get", "go mod", "sync",
 		"update", "upgrade", "docker compose", "docker start", "systemctl", "service",
 		"migrate", "chmod", "git config", "git pull", "git stash", "git fetch",
 		"git rebase", "init", "kill", "brew", "apt", "apt-get", "corepack", "nvm",
-		"rm -rf node_modules" };
+		"rm -rf node_modules", "git remote set-url", "generate", "restart", "up",
+		"corepack enable" };
+	static const char *const formatters[] = { "format", "fmt", "gofmt", "black", "--write",
+		"--fix", "-w" };
 	const struct command *best = NULL;
 
 	for (size_t i = 0; i < v->ncommands; i++) {
 		const struct command *c = &v->commands[i];
 
+		bool is_one = is_format ? has_words(v->a, c->key, formatters, ARRAY_LEN(formatters))
+					: has_words(v->a, c->key, remedies, ARRAY_LEN(remedies));
+
 		if (c->order + 1 > from + 1 && c->order < to && !c->failed && c->is_telling &&
-			says_any(c->key, remedies, ARRAY_LEN(remedies)))
+			is_one)
 			best = c;
 	}
 	return best;
@@ -252,25 +187,31 @@ static char *files_text(struct turn_view *v, const struct fact_candidate *c)
 }
 
 /* Sets the fix, as body: NULL when nothing was changed between. */
-static void set_fix(struct turn_view *v, struct fact_candidate *c, const char *signature,
+static void set_fix(struct turn_view *v, struct fact_candidate *c, const struct seen_error *error,
 	size_t from, size_t to)
 {
-	const struct command *remedy = remedy_between(v, from, to);
-	const char *said;
+	const struct error_form *form = error_form_of(str_of(error->line));
+	const struct command *remedy =
+		remedy_between(v, from, to, form && form->worth == WORTH_FORMAT);
+	const char *said, *changed;
+	bool is_fix;
 
 	add_fixed_files(v, c, from, to);
-	said = c->nfiles ? fix_sentence(v, signature) : NULL;
+	changed = change_text(v, from, to, error, &is_fix);
+	said = c->nfiles ? fix_sentence(v, error->signature) : NULL;
 	if (said)
 		c->body = said;
 	else if (remedy)
 		c->body = arena_printf(v->a, "running `%s`",
 			one_line(v->a, str_of(remedy->text), COMMAND_SHOWN_MAX));
+	else if (is_fix)
+		c->body = changed;
 	else if (c->nfiles)
 		c->body = arena_printf(v->a, "changing %s", files_text(v, c));
 	if (remedy)
 		candidate_evidence(v, c, remedy->event, "fix", str_of(remedy->text));
 	/* Files changed on the way to a pass are a weak sign without a word about the error. */
-	if (!said && !remedy)
+	if (!said && !remedy && !is_fix)
 		c->strength = 0;
 }
 
@@ -290,11 +231,33 @@ static const struct command *next_run(const struct turn_view *v, size_t i, bool 
 	return NULL;
 }
 
+/* Without the place, which is another one each time: "[task] src/a.c:12:3: …", "a.ts(3,5): …". */
+static struct str without_place(struct str error)
+{
+	const char *close = error.n && error.p[0] == '[' ? memchr(error.p, ']', error.n) : NULL;
+	struct str rest = error;
+
+	if (close && close + 2 < error.p + error.n && close[1] == ' ' &&
+		islower((unsigned char)error.p[1]))
+		rest = str_trim((struct str){ close + 1, (size_t)(error.p + error.n - close) - 1 });
+	const char *end = str_find(rest, STR(": "));
+	bool has_digit = false, has_dot = false;
+	for (const char *p = rest.p; end && p < end; p++) {
+		if (*p == ' ')
+			return rest;
+		has_digit |= isdigit((unsigned char)*p) && p > rest.p && strchr(":(,", p[-1]);
+		has_dot |= *p == '.';
+	}
+	if (end && has_digit && has_dot && end + 10 < rest.p + rest.n)
+		rest = (struct str){ end + 2, (size_t)(rest.p + rest.n - end) - 2 };
+	return rest;
+}
+
 static void add_failure(
 	struct turn_view *v, const struct fact_rule *rule, struct rules_output *out, size_t i)
 {
 	const struct command *failed = &v->commands[i], *passed = next_run(v, i, true);
-	const struct error_form *form = form_of(failed->error);
+	const struct error_form *form = error_form_of(str_of(failed->error));
 	struct fact_candidate c;
 	const char *signature;
 
@@ -307,14 +270,16 @@ static void add_failure(
 	c.subject = arena_printf(v->a, "%s: %s", form->tool, signature);
 	c.value = "";
 	c.title = arena_printf(v->a, "`%s` (%s)",
-		one_line(v->a, str_of(failed->error), ERROR_SHOWN_MAX),
+		one_line(v->a, without_place(str_of(failed->error)), ERROR_SHOWN_MAX),
 		one_line(v->a, str_of(failed->text), COMMAND_SHOWN_MAX));
-	c.strength = form->worth == WORTH_KEEPING ? 1 : 0;
+	c.strength = form->worth == WORTH_ONCE ? 0 : 1;
 	c.part = passed ? PART_WHOLE : PART_FAILURE;
 	c.chain = chain_of(failed->key);
 	candidate_evidence(v, &c, failed->event, "failure", str_of(failed->error));
 	if (passed) {
-		set_fix(v, &c, signature, failed->order, passed->order);
+		const struct seen_error error = { failed->error, signature };
+
+		set_fix(v, &c, &error, failed->order, passed->order);
 		c.strength = form->worth == WORTH_ONCE ? 0 : c.strength;
 		c.outcome = 1;
 		candidate_evidence(v, &c, passed->event, "pass", str_of(passed->text));
@@ -336,7 +301,9 @@ static void add_pass(
 		if (strcmp(v->commands[j].key, passed->key) == 0)
 			return;
 	c = candidate_begin(rule, passed->event, passed->event->key, TRUST_TOOL);
-	set_fix(v, &c, "", (size_t)-1, passed->order);
+	const struct seen_error unknown = { "", "" };
+
+	set_fix(v, &c, &unknown, (size_t)-1, passed->order);
 	if (!c.body)
 		return;
 	c.part = PART_PASS;

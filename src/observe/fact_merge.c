@@ -267,6 +267,7 @@ static void merge_fixes(struct merge *g)
 	const struct fact_candidate **good =
 		ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
 	struct topic_fact *f;
+	struct confidence sure;
 	size_t n = 0, unsolved = 0; /* sessions in which what was known did not help */
 
 	for (size_t i = 0; i < g->n; i++) {
@@ -281,7 +282,12 @@ static void merge_fixes(struct merge *g)
 	}
 	if (!n)
 		return;
-	f = add_fact(g, good, n, good[0], confidence_in(g, good, n, unsolved));
+	sure = confidence_in(g, good, n, 2 * unsolved);
+	/* A slip of the pen, or files that were changed on the way: nothing to know until it comes
+	 * again. */
+	if (!sure.strength && sure.sessions < 2)
+		return;
+	f = add_fact(g, good, n, good[0], sure);
 	f->m.slot = "fix";
 	f->m.title = arena_printf(g->a, "%s was solved by: %s", f->m.title, f->m.body);
 	f->m.body = f->m.title;

@@ -47,7 +47,8 @@ static const char *const lasting_ends[] = { " from now on", " going forward", " 
 
 static const char *const corrections[] = { "no, ", "no - ", "nope, ", "no. ", "actually, ",
 	"actually ", "non, ", "nein, ", "i said ", "i told you to ", "i told you, ", "stop, ",
-	"not like that, ", "wrong, " };
+	"not like that, ", "wrong, ", "i thought ", "that's wrong, ", "that is wrong, ",
+	"that's not right, ", "that is not correct, ", "that's not correct, " };
 
 static const char *const always[] = { "always ", "toujours ", "immer ", "siempre " };
 static const char *const never[] = { "never ", "don't ever ", "do not ever ", "dont ever ",
@@ -71,14 +72,59 @@ static const char *const habits[] = { "we always ", "we never ", "we don't ", "w
 	"we usually ", "i always ", "i never want ", "i like ", "i want ", "our convention is ",
 	"the convention is ", "our rule is ", "on ne ", "nous ne " };
 
+/* What is used no longer, and what it was changed for. */
+static const char *const dropped[] = { "i no longer use ", "we no longer use ", "we don't use ",
+	"we do not use ", "i don't use ", "i do not use ", "we stopped using ", "i stopped using ",
+	"on n'utilise plus ", "on n'utilise pas ", "je n'utilise plus ", "je n'utilise pas ",
+	"wir verwenden kein ", "ya no usamos " };
+static const char *const moved[] = { "we switched ", "we moved ", "we migrated ", "we changed ",
+	"i switched ", "i moved ", "we've switched ", "we've moved ", "we have switched ",
+	"we have moved ", "we have migrated ", "on est passé ", "on est passés ", "je suis passé ",
+	"hemos pasado " };
+/* Not wanted, whatever the task. */
+static const char *const dislikes[] = { "we don't want ", "we explicitly don't want ",
+	"we do not want ", "we never want ", "i don't want ", "i do not want ", "i never want ",
+	"i don't like ", "i do not like ", "i really don't like ", "i hate ", "we don't do ",
+	"please no ", "on ne veut pas de ", "on ne veut pas d'", "je ne veux pas de ",
+	"je ne veux pas d'", "je n'aime pas ", "wir wollen keine ", "ich mag keine ",
+	"no queremos " };
+static const char *const customs_said[] = { "the pattern is to ", "the pattern was to ",
+	"the convention is to ", "our convention is to ", "the rule is to ", "our rule is to ",
+	"the way we do it is to ", "la convention est de ", "la règle est de " };
+/* At which point of each piece of work. */
+static const char *const occasions[] = { "before ", "after ", "whenever ", "each time ",
+	"every time ", "when you ", "once you ", "avant de ", "avant chaque ", "après chaque ",
+	"chaque fois que ", "à chaque fois que ", "bevor du ", "vor jedem ", "nach jedem ",
+	"antes de " };
+static const char *const each_time[] = { "each", "every", "any", "whenever", "always", "chaque",
+	"toujours", "jedem", "immer", "cada", "siempre" };
+/* What rules of a house speak of. */
+static const char *const ruled[] = { "commit messages ", "commits ", "commit subjects ",
+	"pull requests ", "prs ", "branches ", "branch names ", "tests ", "unit tests ",
+	"integration tests ", "test names ", "functions ", "function names ", "classes ",
+	"methods ", "file names ", "variables ", "error messages ", "log messages ", "comments ",
+	"code comments ", "docs ", "releases ", "migrations ", "dependencies ",
+	"les messages de commit ", "les tests ", "les commentaires ", "commit-nachrichten ",
+	"los commits " };
+static const char *const ruling[] = { "should ", "must ", "have to ", "need to ", "are always ",
+	"are never ", "shouldn't ", "mustn't ", "doivent ", "ne doivent pas ", "sollen ", "müssen ",
+	"deben " };
+static const char *const languages_named[] = { " in french", " in english", " in german",
+	" in spanish", " in italian", " in japanese", " in chinese", " in portuguese",
+	" en français", " en anglais", " en francais", " auf deutsch", " auf englisch",
+	" en español", " en inglés" };
+static const char *const speaking[] = { "answer ", "reply ", "respond ", "write ", "speak ",
+	"talk ", "comment ", "réponds", "parle", "écris ", "rédige ", "antworte ", "schreib ",
+	"sprich ", "responde ", "habla ", "escribe " };
+
 /* ---- what speaks of this moment ---- */
 
 static const char *const passing[] = { " this ", " these ", " those ", " that.", " that,", " now",
 	" yet", " today", " above", " below", " following", " again", " for the moment",
-	" at the moment", " this time", " already", " anymore", " right away", " the pr",
-	" the branch", " first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ",
-	" ça", " cela", " maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora",
-	" este ", " esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
+	" at the moment", " this time", " already", " right away", " the pr", " the branch",
+	" first,", " for a ", " current ", " ce ", " cet ", " cette ", " ces ", " ça", " cela",
+	" maintenant", " ici", " jetzt", " dieser", " diese", " dieses", " ahora", " este ",
+	" esta ", " eso", " aquí", " next step", " step ", " previous", " latest change",
 	" your change", " last commit", " the plan", " the test ", " the file ", " the code ",
 	" the issue ", " the bug ", " anything else", " fix anything", " change anything",
 	" let me know", " the script ", " the error ", " the same " };
@@ -151,9 +197,9 @@ static const char *family_of(const char *option)
 static const char *const versus[] = { " instead of ", " rather than ", ", not ", " over ", " not ",
 	" and not ", " plutôt que ", " au lieu de ", ", pas ", " et non ", " et pas ", " statt ",
 	" anstatt ", " en vez de ", " en lugar de " };
-static const char *const scopes[] = { " here", " for ", " in ", " when ", " as ", " pour ",
-	" dans ", " quand ", " für ", " para ", " en ", " because ", " so ", " since ",
-	" whenever ", " with ", " to ", " if ", ", ", "; ", " - ", " (" };
+static const char *const scopes[] = { " here", " anymore", " any more", " for ", " in ", " when ",
+	" as ", " pour ", " dans ", " quand ", " für ", " para ", " en ", " because ", " so ",
+	" since ", " whenever ", " with ", " to ", " if ", ", ", "; ", " - ", " (" };
 
 struct options {
 	struct str chosen, other, scope; /* in small letters */
@@ -252,6 +298,7 @@ struct heard {
 	enum manner manner;
 	int strength;
 	bool is_correction, is_lasting;
+	bool is_sure;    /* whatever else the sentence says */
 	struct str rest; /* in small letters: what is demanded */
 	size_t skipped;  /* bytes of the sentence before it */
 	struct options options;
@@ -371,6 +418,157 @@ static bool is_order(struct str rest)
 	return word_next(&rest, &first) && word_is_order(first) && words_of(rest) >= 2;
 }
 
+/* "from npm to pnpm": what stands before and behind the word. */
+static bool change_parse(struct str what, struct str *ret_from, struct str *ret_to)
+{
+	static const char *const tos[] = { " to ", " à ", " auf ", " a " };
+	struct str padded = { what.p - 1, what.n + 1 };
+
+	for (size_t i = 0; i < ARRAY_LEN(tos); i++) {
+		const char *at = str_find(padded, str_of(tos[i]));
+		size_t len = strlen(tos[i]);
+
+		if (!at)
+			continue;
+		*ret_to = (struct str){ at + len, (size_t)(what.p + what.n - at) - len };
+		*ret_from = at > what.p && str_starts(what.p, "from ")
+				    ? (struct str){ what.p + 5, (size_t)(at - what.p) - 5 }
+				    : (struct str){ 0 };
+		return true;
+	}
+	return false;
+}
+
+/* "we no longer use X", "we switched from X to Y" */
+static void hear_change(struct arena *a, struct heard *h)
+{
+	struct str what, scope, from, to;
+
+	if (starts_with_any(h->rest, dropped, ARRAY_LEN(dropped), &what)) {
+		if (is_option(strip_article(cut_scope(what, &scope))))
+			h->manner = MANNER_DONT, h->strength = 2;
+		return;
+	}
+	if (!starts_with_any(h->rest, moved, ARRAY_LEN(moved), &what) ||
+		!change_parse(what, &from, &to))
+		return;
+	to = strip_article(cut_scope(to, &scope));
+	from = strip_article(from);
+	if (!is_option(to) || !knows_option(a, to))
+		return;
+	h->options = (struct options){
+		.chosen = to, .other = is_option(from) ? from : (struct str){ 0 }, .scope = scope
+	};
+	h->manner = MANNER_OPTIONS;
+	h->strength = 2;
+}
+
+/* "we don't want hardcoded waits": of kinds of things, not of the one at hand. */
+static void hear_dislike(struct heard *h)
+{
+	static const char *const particular[] = { "the ", "a ", "an ", "to ", "you ", "it", "that",
+		"this", "them", "my ", "your ", "our ", "those", "these", "le ", "la ", "les ",
+		"ça", "que ", "qu'" };
+	static const char *const compatible[] = { "backward", "legacy", "compatibility",
+		"rétrocompatib", "abwärtskompatib" };
+	static const char *const needless[] = { "we don't need ", "we do not need ", "no need for ",
+		"on n'a pas besoin de ", "wir brauchen keine " };
+	struct str what;
+
+	if (starts_with_any(h->rest, dislikes, ARRAY_LEN(dislikes), &what)) {
+		if (words_of(what) < 2 ||
+			starts_with_any(what, particular, ARRAY_LEN(particular), NULL))
+			return;
+	} else if (!starts_with_any(h->rest, needless, ARRAY_LEN(needless), &what) ||
+		   !starts_with_any(what, compatible, ARRAY_LEN(compatible), NULL)) {
+		return;
+	}
+	h->is_sure = starts_with_any(what, compatible, ARRAY_LEN(compatible), NULL);
+	h->manner = MANNER_DONT;
+	h->strength = h->is_lasting ? 2 : 1;
+}
+
+/* "before you commit, run the linter" */
+static void hear_occasion(struct heard *h)
+{
+	const char *comma = h->rest.n ? memchr(h->rest.p, ',', MIN(h->rest.n, 60u)) : NULL;
+	struct str head, clause;
+
+	if (!comma || !starts_with_any(h->rest, occasions, ARRAY_LEN(occasions), NULL))
+		return;
+	head = (struct str){ h->rest.p, (size_t)(comma - h->rest.p) };
+	clause = str_trim((struct str){ comma + 1, (size_t)(h->rest.p + h->rest.n - comma) - 1 });
+	bool is_always = starts_with_any(clause, always, ARRAY_LEN(always), &clause) ||
+			 starts_with_any(clause, never, ARRAY_LEN(never), &clause);
+	if (!is_always && !is_order(clause))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(each_time); i++)
+		is_always |= str_find(head, str_of(each_time[i])) != NULL;
+	h->manner = MANNER_DO;
+	h->strength = is_always || h->is_lasting ? 2 : 0;
+}
+
+/* "commit messages must be in English", "every function should have a test" */
+static void hear_rule(struct heard *h)
+{
+	static const char *const all[] = { "all ", "every ", "each ", "any ", "new ", "tous ",
+		"toutes ", "chaque ", "alle ", "jede ", "jeder ", "todos los ", "cada " };
+	static const char *const firmly[] = { "must ", "mustn't ", "always ", "never ", "doivent ",
+		"müssen ", "deben " };
+	struct str rest = h->rest, verb;
+	bool is_all = starts_with_any(rest, all, ARRAY_LEN(all), &rest), is_firm = false;
+	const char *found = NULL;
+
+	if (is_all ? str_starts(rest.p, "of ")
+		   : !starts_with_any(rest, ruled, ARRAY_LEN(ruled), NULL))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(ruling) && !found; i++)
+		found = str_find((struct str){ rest.p, MIN(rest.n, 40u) }, str_of(ruling[i]));
+	if (!found || found == rest.p || found[-1] != ' ')
+		return;
+	verb = (struct str){ found, (size_t)(rest.p + rest.n - found) };
+	for (size_t i = 0; i < ARRAY_LEN(firmly); i++)
+		is_firm |= str_find((struct str){ verb.p, MIN(verb.n, 24u) }, str_of(firmly[i])) !=
+			   NULL;
+	/* "tests should pass" is what everybody wants. */
+	if (words_of(verb) < 3)
+		return;
+	h->manner = MANNER_DO;
+	h->strength = is_firm ? 2 : is_all ? 1 : 0;
+}
+
+static void hear_language(struct heard *h)
+{
+	if (!starts_with_any(h->rest, speaking, ARRAY_LEN(speaking), NULL))
+		return;
+	for (size_t i = 0; i < ARRAY_LEN(languages_named); i++)
+		if (str_find(h->rest, str_of(languages_named[i])))
+			h->manner = MANNER_DO;
+}
+
+/* What is said otherwise than by the words for it. */
+static void hear_house(struct arena *a, struct heard *h)
+{
+	struct str what;
+
+	h->strength = 1;
+	if (starts_with_any(h->rest, customs_said, ARRAY_LEN(customs_said), &what)) {
+		h->skipped += (size_t)(what.p - h->rest.p);
+		h->rest = what;
+		h->manner = words_of(what) >= WORDS_MIN ? MANNER_DO : MANNER_NONE;
+		return;
+	}
+	hear_change(a, h);
+	if (h->manner == MANNER_NONE)
+		hear_dislike(h);
+	if (h->manner == MANNER_NONE)
+		hear_occasion(h);
+	if (h->manner == MANNER_NONE)
+		hear_rule(h);
+	if (h->manner == MANNER_NONE)
+		hear_language(h);
+}
+
 static void hear(struct arena *a, struct heard *h, const char *lower)
 {
 	struct str what;
@@ -402,6 +600,8 @@ static void hear(struct arena *a, struct heard *h, const char *lower)
 				    : MANNER_NONE;
 		h->strength = 1;
 	}
+	if (h->manner == MANNER_NONE)
+		hear_house(a, h);
 	if (h->manner == MANNER_NONE && h->is_lasting && is_order(h->rest))
 		h->manner = MANNER_DO, h->strength = 2;
 }
@@ -459,6 +659,8 @@ static void fill_demand(
 		c->subject = text_lower(v->a, h->rest);
 	c->value = h->manner == MANNER_DO ? "do" : "don't";
 	c->title = fact_title(v->a, words);
+	if (str_starts(c->title, "I "))
+		c->title = arena_printf(v->a, "You %s", c->title + 2);
 }
 
 /* Does the sentence mean something alone, on another day? */
@@ -467,7 +669,7 @@ static bool is_durable(struct turn_view *v, const struct said *s, const struct h
 	size_t n = words_of(s->text);
 
 	if (n < (h->options.chosen.n ? 2 : WORDS_MIN) || n > WORDS_MAX ||
-		is_passing(v->a, s->lower))
+		(!h->is_sure && is_passing(v->a, s->lower)))
 		return false;
 	if (h->rest.n > 3 &&
 		(memcmp(h->rest.p, "it ", 3) == 0 || str_find(h->rest, STR(" it.")) ||

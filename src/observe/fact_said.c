@@ -6,6 +6,7 @@
 
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "observe/fact_table.h"
@@ -42,7 +43,7 @@ static bool is_foreign_line(struct str line, bool is_indented)
 	static const char starts[] = ">|$<{}[]+#@\"`;=%&\\/~";
 	unsigned letters = 0;
 
-	if (line.n > LINE_MAX || is_indented || strchr(starts, line.p[0]))
+	if (is_indented || strchr(starts, line.p[0]))
 		return true;
 	for (size_t i = 0; i < ARRAY_LEN(marks); i++)
 		if (str_find(line, str_of(marks[i])))
@@ -71,42 +72,93 @@ static struct str strip_item(struct str line, bool *ret_is_item)
 	return line;
 }
 
+static bool is_abbreviation(struct str before)
+{
+	static const char *const words[] = { "e.g", "i.e", "etc", "vs", "cf", "approx", "no",
+		"p.ex", "z.b", "bzw" };
+	size_t n = 0;
+
+	while (n < before.n && !isspace((unsigned char)before.p[before.n - 1 - n]))
+		n++;
+	struct str word = { before.p + before.n - n, n };
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (word.n == strlen(words[i]) && strncasecmp(word.p, words[i], word.n) == 0)
+			return true;
+	return word.n < 2;
+}
+
+/* Who types begins sentences with small letters: "please fix. i no longer use it" are two. */
+static bool typed_next(struct str *rest, struct str *ret)
+{
+	for (size_t i = 0; i + 2 < rest->n; i++) {
+		if (!strchr(".!?", rest->p[i]) || rest->p[i + 1] != ' ' ||
+			is_abbreviation((struct str){ rest->p, i }))
+			continue;
+		*ret = (struct str){ rest->p, i + 1 };
+		*rest = (struct str){ rest->p + i + 2, rest->n - i - 2 };
+		return true;
+	}
+	*ret = *rest;
+	*rest = (struct str){ 0 };
+	return ret->n > 0;
+}
+
+static void add_sentence(
+	struct turn_view *v, struct said_list *out, const struct said *proto, struct str s)
+{
+	struct said item = *proto;
+
+	s = str_trim(s);
+	if (s.n < SENTENCE_MIN || s.n > SENTENCE_MAX || s.p[s.n - 1] == '?' || s.p[s.n - 1] == ':')
+		return;
+	item.text = s;
+	item.lower = text_lower(v->a, s);
+	ARENA_PUSH(v->a, out->items, out->n, out->cap, item);
+}
+
 static void add_line(
 	struct turn_view *v, struct said_list *out, const struct said *proto, struct str line)
 {
-	struct str s;
+	struct str s, part;
 
-	while (out->n < SAID_MAX && sentence_next(&line, &s)) {
-		struct said item = *proto;
+	while (out->n < SAID_MAX && sentence_next(&line, &s))
+		while (out->n < SAID_MAX && typed_next(&s, &part))
+			add_sentence(v, out, proto, part);
+}
 
-		s = str_trim(s);
-		if (s.n < SENTENCE_MIN || s.n > SENTENCE_MAX || s.p[s.n - 1] == '?' ||
-			s.p[s.n - 1] == ':')
-			continue;
-		item.text = s;
-		item.lower = text_lower(v->a, s);
-		ARENA_PUSH(v->a, out->items, out->n, out->cap, item);
+/* The next line that the person typed. */
+static bool own_next(struct str *rest, bool *in_code, struct str *ret)
+{
+	while (str_line(rest, ret)) {
+		bool is_indented =
+			ret->n > 3 && (memcmp(ret->p, "    ", 4) == 0 || ret->p[0] == '\t');
+
+		*ret = str_trim(*ret);
+		if (ret->n >= 3 && memcmp(ret->p, "```", 3) == 0)
+			*in_code = !*in_code;
+		else if (!*in_code && ret->n >= SENTENCE_MIN && !is_foreign_line(*ret, is_indented))
+			return true;
 	}
+	return false;
 }
 
 static void add_prompt(struct turn_view *v, struct said_list *out, const struct event *e)
 {
 	struct str rest = str_of(e->text), line;
-	struct said proto = { .event = e, .is_long = rest.n > PROMPT_LONG };
+	struct said proto = { .event = e };
 	bool in_code = false;
+	size_t own = 0;
 
 	if (rest.n > PROMPT_MAX || is_foreign_prompt(e->text))
 		return;
-	while (str_line(&rest, &line)) {
-		bool is_indented =
-			line.n > 3 && (memcmp(line.p, "    ", 4) == 0 || line.p[0] == '\t');
-
-		line = str_trim(line);
-		if (line.n >= 3 && memcmp(line.p, "```", 3) == 0) {
-			in_code = !in_code;
-			continue;
-		}
-		if (in_code || line.n < SENTENCE_MIN || is_foreign_line(line, is_indented))
+	/* What was pasted makes a prompt no description of a task. */
+	while (own_next(&rest, &in_code, &line))
+		own += line.n + 1;
+	proto.is_long = own > PROMPT_LONG;
+	rest = str_of(e->text);
+	in_code = false;
+	while (own_next(&rest, &in_code, &line)) {
+		if (line.n > LINE_MAX)
 			continue;
 		line = strip_item(line, &proto.is_item);
 		add_line(v, out, &proto, line);

@@ -70,6 +70,15 @@ double subject_within(const char *subject, const char *lower);
 char *text_lower(struct arena *a, struct str text);
 /* One sentence, first letter large, without closing dot; at most FACT_TITLE_MAX bytes. */
 char *fact_title(struct arena *a, struct str text);
+/*
+ * What the edits between two events changed, in a few words (fact_change.c): the line that shares a
+ * word with the error, or the only one. NULL, and *ret_is_fix false, when neither is there.
+ */
+struct seen_error {
+	const char *line, *signature; /* "" unknown */
+};
+char *change_text(struct turn_view *v, size_t from, size_t to, const struct seen_error *error,
+	bool *ret_is_fix);
 /* Names and code in a text: identifiers, paths, what stands in back quotes. */
 unsigned names_in(struct str text);
 bool starts_with_any(struct str s, const char *const *words, size_t n, struct str *ret_rest);

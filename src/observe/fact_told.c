@@ -15,6 +15,7 @@
 
 #define EACH_MAX 4 /* candidates of one rule in one turn */
 #define TEXT_MIN 30
+#define CHOICE_BYTES_MAX 120
 #define DONE_MAX 1500
 #define SUBJECT_BYTES_MAX 60
 #define FORM_BYTES_MAX 20 /* of "is responsible for" */
@@ -142,8 +143,9 @@ static void add_agreed(struct turn_view *v, const struct fact_rule *rule, struct
 		const struct said *s = &list.items[i];
 		struct fact_candidate c;
 
-		if (s->is_long || s->text.n < TEXT_MIN ||
-			says_any(s->lower, pointing, ARRAY_LEN(pointing)) ||
+		/* Of a long text only a choice in so many words: "let's use X instead of Y". */
+		if ((s->is_long && (s->is_item || s->text.n > CHOICE_BYTES_MAX)) ||
+			s->text.n < TEXT_MIN || says_any(s->lower, pointing, ARRAY_LEN(pointing)) ||
 			!opens_with(s->lower, agreeing, ARRAY_LEN(agreeing)) ||
 			!says_any(s->lower, reasons, ARRAY_LEN(reasons)))
 			continue;

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "observe/error_form.h"
 #include "observe/turn_view.h"
 
 #define COMMAND_TEXT_MAX 160
@@ -15,6 +16,7 @@
 #define ERROR_TEXT_MAX 200
 #define OUTPUT_LOOK 16384 /* bytes of output searched for an error, from its end too */
 #define MESSAGE_MAX 1200
+#define FORM_RANK 4 /* a line that says what tool complains of what, before any other */
 
 static const char *const shell_tools[] = { "Bash", "shell", "exec_command", "shell_command",
 	"local_shell", "local_shell_call", "Execute", "run_shell_command", "bash",
@@ -43,7 +45,8 @@ static const char *const failure_marks[] = { "--- FAIL", "\nFAIL", "FAILED",
 	"error:", "Error:", "ERROR:", "error[", "panic:", "fatal:", "Traceback (most recent",
 	"AssertionError", "npm ERR!", "ERR!", "✗", "✖", " failed", "undefined:", "cannot ",
 	"xpected", "want ", "mismatch", "missing", "not found", "no such", "invalid", "should ",
-	"denied", "unresolved", "undeclared", "undefined reference", "[rejected]", "[ERROR]", "is not ", "does not " };
+	"denied", "unresolved", "undeclared", "undefined reference", "[rejected]", "[ERROR]",
+	"is not ", "does not " };
 
 /* ---- the command itself ---- */
 
@@ -231,9 +234,24 @@ static bool line_tells_success(struct str line)
 	return str_find(line, STR(" INFO ")) || str_find(line, STR(" DEBUG "));
 }
 
+/* "× text ━━━━━━": what terminals draw around it says nothing. */
+static struct str without_frame(struct str line)
+{
+	const char *rule = str_find(line, STR("━━"));
+
+	if (rule && rule > line.p + 8)
+		line = str_trim((struct str){ line.p, (size_t)(rule - line.p) });
+	while (line.n && ((unsigned char)line.p[0] >= 0x80 || line.p[0] == ' '))
+		line.p++, line.n--;
+	if (line.n > 8 && memcmp(line.p + line.n - 7, "FIXABLE", 7) == 0)
+		line = str_trim((struct str){ line.p, line.n - 7 });
+	return line;
+}
+
 static const char *error_line(struct arena *a, const char *output)
 {
 	struct str rest, line, best = { 0 };
+	const struct error_form *form;
 	int rank, best_rank = 0;
 
 	if (!output)
@@ -245,13 +263,15 @@ static const char *error_line(struct arena *a, const char *output)
 			continue;
 		if (line_tells_success(line))
 			continue;
-		rank = (line_has_place(line) && line.n > 24) + 2 * line_tells_error(line);
+		form = error_form_of(line);
+		rank = (line_has_place(line) && line.n > 24) + 2 * line_tells_error(line) +
+		       (form ? FORM_RANK * (form->worth != WORTH_ONCE) : 0);
 		if (rank > best_rank) {
 			best = line;
 			best_rank = rank;
 		}
 	}
-	return best.n ? one_line(a, best, ERROR_TEXT_MAX) : NULL;
+	return best.n ? one_line(a, without_frame(best), ERROR_TEXT_MAX) : NULL;
 }
 
 /* ---- commits ---- */

@@ -31,6 +31,14 @@ static struct str named(const char *title)
 	return to ? (struct str){ from + 1, (size_t)(to - from) - 1 } : (struct str){ 0 };
 }
 
+/* The error of "`error` (command) was solved by …"; it may hold back ticks of its own. */
+static struct str named_error(const char *title)
+{
+	const char *end = title && title[0] == '`' ? strstr(title, "` (") : NULL;
+
+	return end ? (struct str){ title + 1, (size_t)(end - title) - 1 } : named(title);
+}
+
 static int facts_load(struct context_build *b, enum memory_type type, struct memory **ret,
 	size_t *ret_n, struct err *err)
 {
@@ -185,7 +193,7 @@ static bool came_again(const char *error, const struct memory *m)
 	size_t n = strlen(error);
 	struct words known;
 
-	words_read(&known, named(m->title));
+	words_read(&known, named_error(m->title));
 	if (n <= 2 * ERROR_HEAD)
 		return error_has_line((struct str){ error, n }, &known);
 	return error_has_line((struct str){ error, ERROR_HEAD }, &known) ||

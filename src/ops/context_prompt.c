@@ -21,6 +21,7 @@
 #define PROMPT_GIVEN_MAX 3
 #define PROMPT_BODY_CHARS 320
 #define PROMPT_TITLE_WIDTH 110
+#define FACT_TITLE_WIDTH 360
 #define SEARCHED_WORDS_MAX 24 /* of a long prompt: names first, then in order */
 
 /* Share of the prompt's weight that a memory must hold, by number of meaningful words: short prompts must be met nearly whole. */
@@ -82,7 +83,9 @@ int context_sift(struct context_build *b, struct memory *list, size_t *n, struct
 bool context_give(struct context_build *b, struct memory *m)
 {
 	struct arena *a = b->call->arena;
-	const char *title = frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
+	/* A fact is its sentence: what solved an error stands at its end. */
+	const char *title = m->kind == KIND_FACT && m->title ? frame_line(a, m->title, FACT_TITLE_WIDTH)
+							     : frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
 	if (!titles_add(b->titles, b->call->analyser, title))
 		return false;
 	const char *line = arena_printf(a, "- #%lld %s %s %s%s%s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,

@@ -114,6 +114,8 @@ static void add_call(struct arena *a, struct fact_case *c, const char *word, cha
 		e->nfiles = 1;
 		e->tool = word[0] == 'r' ? "Read" : "Edit";
 		e->writes_files = word[0] == 'e';
+		if (e->writes_files)
+			e->diff = e->output;
 	} else if (strcmp(word, "ask") == 0) {
 		e->tool = "AskUserQuestion";
 		e->output = arena_printf(a,

@@ -333,6 +333,8 @@ static void what_is_about_to_be_done_brings_what_is_known_of_it(void **state)
 		.title = "`uv run pytest -q` runs the tests here (used 12 times)" });
 	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_ERROR_FIX, .at = f->now, .trust = TRUST_TOOL,
 		.title = "`error[E0502]: cannot borrow tokens as mutable` (cargo build) was solved by: cloning the token first" });
+	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_ERROR_FIX, .at = f->now, .trust = TRUST_TOOL,
+		.title = "`Error return value of `json.Marshal` is not checked (errcheck)` (make lint) was solved by: adding `if err != nil` to a.go" });
 	memory_add(f, (struct memory){ .kind = KIND_FACT, .type = FACT_DECISION, .at = f->now, .title = "SQLite, not DuckDB, because of one-file backup",
 		.files = files_of(f, "src/db.py", NULL), .nfiles = 1 });
 	assert_int_equal(store_commit(f->writer, NULL), 0);
@@ -342,6 +344,10 @@ static void what_is_about_to_be_done_brings_what_is_known_of_it(void **state)
 	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "cargo build",
 		.error = "Exit code 101\nerror[E0502]: cannot borrow `tokens` as mutable\n --> src/p.rs:9:3" }), "cloning the token"));
 	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .error = "Exit code 1\nerror: something else entirely" }), "");
+	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "make lint",
+		.error = "[lint] src/b.go:9:3: Error return value of `json.Marshal` is not checked (errcheck)" }), "if err != nil"));
+	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "make lint",
+		.error = "the error return value of it all" }), "");
 	assert_string_equal(told(f, &a, (struct context_request){ .ask = ASK_FAILURE, .command = "tail -20 build.log",
 		.error = "error[E0502]: cannot borrow `tokens` as mutable" }), "");
 	assert_non_null(strstr(told(f, &a, (struct context_request){ .ask = ASK_PROMPT,
