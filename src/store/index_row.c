@@ -9,6 +9,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "store/query_chunk.h"
 
 #define EVENT_BODY_MAX (8u << 10)
 #define OUTPUT_HEAD_MAX 1500
@@ -167,10 +168,12 @@ static const char *memory_body(struct arena *a, const struct memory *m)
 	return arena_str(a, buf_cstr(&b));
 }
 
-static const char *memory_rest(struct arena *a, const struct memory *m)
+/* file: that it is a chunk of, or NULL. */
+static const char *memory_rest(struct arena *a, const struct memory *m, const char *file)
 {
 	AUTO(buf_done) struct buf b = { 0 };
 
+	add_line(&b, str_of(file), EVENT_NAME_MAX);
 	for (size_t i = 0; i < m->nfiles; i++)
 		add_line(&b, str_of(m->files[i].path), EVENT_NAME_MAX);
 	add_array(&b, m->concepts, NULL);
@@ -197,6 +200,10 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c,
 	db_end(r);
 	if (rc || memory_files_read(s, a, &m, err))
 		return -1;
+	struct chunk_place place = { 0 };
+	bool is_placed = false;
+	if (m.kind == KIND_CHUNK && query_chunk(s, a, m.id, &place, &is_placed, err))
+		return -1;
 	*ret = (struct index_row){ .kind = CHANGE_MEMORY,
 		.id = m.id,
 		.project = m.project,
@@ -211,9 +218,10 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c,
 		.is_pinned = m.is_pinned,
 		.is_suspect = is_suspect,
 		.branch = m.branch,
+		.namespace = place.namespace,
 		.title = m.title,
 		.body = memory_body(a, &m),
-		.rest = memory_rest(a, &m) };
+		.rest = memory_rest(a, &m, place.path) };
 	return 0;
 }
 

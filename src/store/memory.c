@@ -182,11 +182,11 @@ static int side(struct store *s, struct arena *a, const struct memory_query *q, 
 {
 	static const char before[] =
 		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at < ?1 AND (?2 = 0 OR m.project "
-					 "= ?2) AND (?3 < 0 OR m.kind = ?3)"
+					 "= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
 		" AND m.status <= 1 ORDER BY m.at DESC, m.id DESC LIMIT ?4";
 	static const char after[] =
 		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at >= ?1 AND (?2 = 0 OR m.project "
-					 "= ?2) AND (?3 < 0 OR m.kind = ?3)"
+					 "= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
 		" AND m.status <= 1 ORDER BY m.at, m.id LIMIT ?4";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 

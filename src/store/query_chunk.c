@@ -6,8 +6,9 @@
 int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_place *ret,
 	bool *ret_found, struct err *err)
 {
-	static const char sql[] = "SELECT f.namespace, f.path, c.section, c.position FROM chunk c "
-				  "JOIN source_file f ON f.id = c.source_file WHERE c.memory = ?1";
+	static const char sql[] = "SELECT f.namespace, d.root, f.path, c.section, f.title, f.metadata, f.checksum, "
+				  "c.chunk_index, c.position, c.first_line, c.last_line FROM chunk c JOIN source_file f ON "
+				  "f.id = c.source_file JOIN folder d ON d.id = f.folder WHERE c.memory = ?1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(store_db(s), sql, DB_ARGS(db_i(memory)), &r, err))
@@ -21,9 +22,16 @@ int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_p
 	*ret = (struct chunk_place){
 		.memory = memory,
 		.namespace = arena_str(a, db_text(r, 0)),
-		.path = arena_str(a, db_text(r, 1)),
-		.section = db_is_null(r, 2) ? NULL : arena_str(a, db_text(r, 2)),
-		.position = db_int(r, 3),
+		.root = arena_str(a, db_text(r, 1)),
+		.path = arena_str(a, db_text(r, 2)),
+		.section = row_str(a, r, 3),
+		.title = row_str(a, r, 4),
+		.metadata = row_str(a, r, 5),
+		.checksum = row_str(a, r, 6),
+		.index = db_int(r, 7),
+		.position = db_int(r, 8),
+		.first_line = db_int(r, 9),
+		.last_line = db_int(r, 10),
 	};
 	return 0;
 }
@@ -31,7 +39,7 @@ int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_p
 int query_namespaces(
 	struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
 {
-	static const char sql[] = "SELECT DISTINCT namespace FROM source_file ORDER BY namespace";
+	static const char sql[] = "SELECT namespace FROM folder ORDER BY namespace";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	const char **list = NULL;
 	size_t n = 0, cap = 0;
@@ -50,8 +58,9 @@ int query_namespaces(
 
 int query_source_totals(struct store *s, struct source_totals *ret, struct err *err)
 {
-	static const char sql[] = "SELECT count(*), coalesce(sum(chunks), 0), "
-				  "coalesce(max(synced_at), 0) FROM source_file";
+	static const char sql[] =
+		"SELECT (SELECT count(*) FROM source_file WHERE checksum IS NOT NULL), (SELECT count(*) FROM chunk), "
+		"(SELECT coalesce(max(synced_at), 0) FROM folder)";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(store_db(s), sql, NULL, 0, &r, err) || db_next(r, err) < 0)
@@ -62,4 +71,25 @@ int query_source_totals(struct store *s, struct source_totals *ret, struct err *
 		.synced_at = db_int(r, 2),
 	};
 	return 0;
+}
+
+int query_chunks_of_file(struct store *s, struct arena *a, const char *file, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+{
+	/* Suffixes are compared by length, so that no sign of a path means anything. */
+	static const char sql[] =
+		"SELECT c.memory FROM chunk c JOIN source_file f ON f.id = c.source_file JOIN folder d ON d.id = f.folder"
+		" WHERE f.path = ?1 OR d.root || '/' || f.path = ?1"
+		" OR substr(f.path, length(f.path) - length(?2) + 1) = ?2 LIMIT ?3";
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	const char *name = *file == '/' ? file : arena_printf(a, "/%s", file);
+	size_t cap = 0;
+	int more;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (db_query(store_db(s), sql, DB_ARGS(db_t(file), db_t(name), db_i((int64_t)max)), &r, err))
+		return -1;
+	while ((more = db_next(r, err)) > 0)
+		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
+	return more;
 }

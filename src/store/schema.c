@@ -264,6 +264,26 @@ static const char *const tables_8[] = {
 	NULL,
 };
 
+/* Markdown folders and their files. Nothing was ever written in the old shape of chunks and files. */
+static const char *const tables_9[] = {
+	"DROP TABLE chunk;",
+	"DROP TABLE source_file;",
+	"CREATE TABLE folder (id {key}, namespace TEXT NOT NULL UNIQUE, root TEXT NOT NULL, globs TEXT NOT "
+	"NULL, project BIGINT NOT NULL, created_at BIGINT NOT NULL, synced_at BIGINT NOT NULL, error TEXT);",
+	"CREATE TABLE source_file (id {key}, folder BIGINT NOT NULL, namespace TEXT NOT NULL, path TEXT NOT "
+	"NULL, checksum TEXT, stamp BIGINT NOT NULL, chunks INTEGER NOT NULL, synced_at BIGINT NOT NULL, "
+	"title TEXT, metadata TEXT, error TEXT);",
+	"CREATE UNIQUE INDEX source_file_path ON source_file (namespace, path);",
+	"CREATE INDEX source_file_folder ON source_file (folder);",
+	/* hash: of all that is searched of it (folder.c). */
+	"CREATE TABLE chunk (memory {number}, source_file BIGINT NOT NULL, section TEXT, chunk_index INTEGER "
+	"NOT NULL, position INTEGER NOT NULL, first_line BIGINT NOT NULL, last_line BIGINT NOT NULL, hash "
+	"BIGINT NOT NULL);",
+	"CREATE INDEX chunk_file ON chunk (source_file, position);",
+	"CREATE INDEX search_log_at ON search_log (at);",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
@@ -272,6 +292,7 @@ const struct migration migrations[] = {
 	{ 5, tables_5 },
 	{ 6, tables_6 },
 	{ 8, tables_8 },
+	{ 9, tables_9 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

@@ -145,7 +145,7 @@ int store_change_prune(struct store *s, int64_t up_to, struct err *err);
 /* Everything an index document needs, for events, memories and sessions alike; absent rows have kind 0 (deleted). */
 struct index_row {
 	enum change_kind kind; int64_t id, project, session, at; enum agent_id agent;
-	int doc_kind; /* memory_kind or event_kind */ int type, status, origin; double confidence; bool is_pinned, is_meta, is_suspect; const char *branch;
+	int doc_kind; /* memory_kind or event_kind */ int type, status, origin; double confidence; bool is_pinned, is_meta, is_suspect; const char *branch; const char *namespace; /* chunks only */
 	const char *title, *body, *rest; /* rest: files, commands, tool, concepts */
 };
 int store_index_rows(struct store *s, struct arena *a, const struct change *changes, size_t n, struct index_row *ret, struct err *err);
