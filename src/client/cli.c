@@ -157,6 +157,7 @@ static int run_remote(struct client *c, struct err *err)
 		.on_record = pass_line,
 		.on_progress = c->is_json    ? pass_line
 			       : c->is_quiet ? NULL
+			       : !strcmp(c->op->name, "sync") ? render_sync_progress
 					     : render_progress };
 	int result = client_call_confirmed(c, &call, &text, err);
 

@@ -59,7 +59,8 @@ static void put_operation(struct buf *out, const struct op_spec *op)
 		op_param_option(p, option);
 		if (p->flags & PARAM_POSITIONAL) {
 			put_choices(&words, p->choices);
-			takes_files |= p->type == PARAM_PATH || strcmp(p->name, "path") == 0;
+			takes_files |= p->type == PARAM_PATH || strcmp(p->name, "path") == 0 ||
+				       strcmp(p->name, "target") == 0;
 			continue;
 		}
 		buf_printf(&options, "%s--%s", options.len ? " " : "", option);

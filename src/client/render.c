@@ -48,6 +48,7 @@ static const struct {
 	{ "entities", render_entities },
 	{ "export", render_export },
 	{ "stop", render_stop },
+	{ "sync", render_sync },
 };
 
 render_fn *render_find(const char *op)
@@ -197,7 +198,7 @@ static void put_marked(struct term *t, const char *snippet, const json *marks, i
 static char *hit_place(struct client *c, const json *hit)
 {
 	AUTO(buf_done) struct buf out = { 0 };
-	const char *const names[] = { "project", "branch", "session" };
+	const char *const names[] = { "project", "branch", "session", "namespace" };
 
 	for (size_t i = 0; i < ARRAY_LEN(names); i++) {
 		const char *text = json_str(hit, names[i]);
@@ -207,6 +208,8 @@ static char *hit_place(struct client *c, const json *hit)
 	const char *files = render_join(c, json_get(hit, "files"), "path", FILES_SHOWN);
 	if (*files)
 		buf_printf(&out, "%s%s", out.len ? " · " : "", files);
+	if (*files && json_int(hit, "line", 0))
+		buf_printf(&out, ":%lld", (long long)json_int(hit, "line", 0));
 	return arena_str(&c->term.arena, buf_cstr(&out));
 }
 

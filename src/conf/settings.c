@@ -297,9 +297,23 @@ static const char *variable_name(const char *key, char out[KEY_MAX])
 	return out;
 }
 
+/* Names that a hand-made service used; our own come first. */
+static const struct {
+	const char *name;
+	enum setting_id id;
+} other_names[] = {
+	{ "CHUNK_SIZE", SET_CHUNK_CHARS },
+};
+
 static void take_environment(struct settings *s, struct buf *warnings)
 {
 	char name[KEY_MAX];
+
+	for (size_t i = 0; i < ARRAY_LEN(other_names); i++) {
+		const char *text = getenv(other_names[i].name);
+		if (text && *text)
+			settings_put(s, other_names[i].id, text, ORIGIN_ENVIRONMENT, other_names[i].name, warnings);
+	}
 
 	for (int id = 0; id < SETTING_COUNT; id++) {
 		const char *text = getenv(variable_name(settings_table[id].key, name));

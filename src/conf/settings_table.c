@@ -16,6 +16,9 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 	[SET_CAPTURE_MAX_OUTPUT] = { "capture.max_output", SETTING_INT, "65536", 1024, 8388608,
 		NULL, "bytes kept of a tool call's input and of its output (head and tail)",
 		false },
+	[SET_CHUNK_CHARS] = { "chunk.chars", SETTING_INT, "500", 50, 20000, NULL,
+		"about how many characters a chunk of a markdown file has; also CHUNK_SIZE (holds for files synced "
+		"from then on)", false },
 	[SET_CONTEXT_MAX_CHARS] = { "context.max_chars", SETTING_INT, "9000", 0, CHARS_MAX, NULL,
 		"most characters given to a session at its start; 0 gives none", false },
 	[SET_CONTEXT_OBSERVATIONS] = { "context.observations", SETTING_INT, "50", 0, 1000, NULL,
@@ -74,6 +77,12 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 	[SET_RULES_OFF] = { "rules.off", SETTING_LIST, "", 0, LIST_LONGEST, NULL,
 		"rules for facts that are switched off: preference, correction, decision, dead_end, todo, convention, "
 		"architecture, error_fix, tool_pattern", false },
+	[SET_SEARCH_LOG] = { "search.log", SETTING_CHOICE, "counts", 0, 0, "off|counts|text",
+		"what is kept of each search: nothing, how many were found and how fast, or its words too", false },
+	[SET_SEARCH_LOG_DAYS] = { "search.log_days", SETTING_INT, "90", 0, 36500, NULL,
+		"days that it is kept; 0: for ever", false },
 	[SET_STORE] = { "store", SETTING_TEXT, "", 0, TEXT_LONGEST, NULL,
 		"where memories are kept: sqlite:PATH; empty: in the data folder", false },
+	[SET_SYNC_SWEEP_MINUTES] = { "sync.sweep_minutes", SETTING_REAL, "5", 0, MINUTES_MAX, NULL,
+		"minutes between looks at all markdown folders, besides the watch; 0: none", false },
 };

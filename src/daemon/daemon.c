@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -78,6 +79,7 @@ static void swept(void *ctx)
 {
 	struct daemon *d = ctx;
 	injections_flush(d->injections);
+	journal_flush(d->journal);
 }
 
 void daemon_use(struct daemon *d)
@@ -97,7 +99,7 @@ void daemon_leave(struct daemon *d)
 
 bool daemon_is_idle(struct daemon *d)
 {
-	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) &&
+	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) && folders_is_idle(d->folders) &&
 	       observer_is_idle(d->observer) &&
 		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
 	       follow_is_idle(d->follow) && embedding_is_idle(d->embedding);
@@ -191,6 +193,17 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->catchup = catchup_new(&setup);
 	d->injections = injections_new(d->writer);
+	d->journal = journal_new(d->writer);
+	struct folders_setup folders = {
+		.readers = d->readers,
+		.writer = d->writer,
+		.follow = d->follow,
+		.current = d->current,
+		.user_home = d->paths.user_home,
+		.memory_dir = d->is_foreground ? getenv("MEMORY_DIR") : NULL,
+		.stop = &d->is_leaving,
+	};
+	d->folders = folders_new(&folders);
 	d->keeper = keeper_new(d->readers, d->writer);
 	struct drain_hooks hooks = {
 		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
@@ -282,6 +295,7 @@ void daemon_close(struct daemon *d)
 	http_close(d->http);
 	tcp_door_close(d);
 	catchup_free(d->catchup);
+	folders_free(d->folders);
 	if (d->drain)
 		drain_all(d->drain);
 	drain_free(d->drain);
@@ -289,6 +303,7 @@ void daemon_close(struct daemon *d)
 	atomic_store(&d->has_workers, false);
 	keeper_leave(d->keeper);
 	injections_free(d->injections);
+	journal_free(d->journal);
 	transcripts_free(d->transcripts);
 	embedding_free(d->embedding);
 	follow_close(d->follow);

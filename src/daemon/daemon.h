@@ -12,8 +12,10 @@
 #include "daemon/current.h"
 #include "daemon/drain.h"
 #include "daemon/embedding.h"
+#include "daemon/folders.h"
 #include "daemon/follow.h"
 #include "daemon/injections.h"
+#include "daemon/journal.h"
 #include "daemon/keeper.h"
 #include "daemon/observer.h"
 #include "daemon/readers.h"
@@ -47,6 +49,8 @@ struct daemon {
 	struct transcripts *transcripts;
 	struct catchup *catchup;
 	struct drain *drain;
+	struct folders *folders;
+	struct journal *journal;
 	struct injections *injections;
 	struct http *http;
 	struct http *tcp;        /* NULL: not listened on */

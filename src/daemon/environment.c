@@ -24,6 +24,9 @@ static const char *const kept[] = {
 	/* Where agents keep their transcripts when not at home. */
 	"CLAUDE_CONFIG_DIR",
 	"CODEX_HOME",
+	/* As a hand-made markdown service names them. */
+	"MEMORY_DIR",
+	"CHUNK_SIZE",
 	/* Of tests. */
 	"ASAN_OPTIONS",
 	"UBSAN_OPTIONS",

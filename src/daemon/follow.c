@@ -72,7 +72,7 @@ struct doc follow_doc(const struct index_row *r)
 			.confidence = byte_of(r->confidence),
 			.flags = (uint8_t)((r->is_pinned ? DOC_PINNED : 0) | (r->is_meta ? DOC_META : 0) |
 				(r->is_suspect ? DOC_SUSPECT : 0)),
-			.branch = find_branch_hash(r->branch),
+			.branch = r->namespace ? find_namespace_hash(r->namespace) : find_branch_hash(r->branch),
 		},
 		.title = str_of(r->title),
 		.body = str_of(r->body),

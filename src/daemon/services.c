@@ -67,6 +67,21 @@ static int service_import(void *daemon, struct op_call *call, const struct impor
 	return import_run(&room, call, q, ret, err);
 }
 
+static int service_sync(void *daemon, struct op_call *call, const struct sync_request *q, struct sync_result *ret, struct err *err)
+{
+	return folders_sync(((struct daemon *)daemon)->folders, call, q, ret, err);
+}
+
+static void service_folders_changed(void *daemon)
+{
+	folders_changed(((struct daemon *)daemon)->folders);
+}
+
+static void service_searched(void *daemon, const struct search_record *r)
+{
+	journal_add(((struct daemon *)daemon)->journal, r);
+}
+
 static int service_index_purge(void *daemon, bool from_scratch, struct err *err)
 {
 	struct daemon *d = daemon;
@@ -223,6 +238,9 @@ void services_fill(struct daemon *d, struct services *s)
 		.daemon = d,
 		.write = service_write,
 		.import = service_import,
+		.sync = service_sync,
+		.folders_changed = service_folders_changed,
+		.searched = service_searched,
 		.index_purge = service_index_purge,
 		.status = service_status,
 		.http = service_http,

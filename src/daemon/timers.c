@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
+#include "store/folder.h"
 
 #define SECOND_MS 1000u
 #define MINUTE_MS (60 * SECOND_MS)
@@ -52,6 +53,12 @@ static int retention_run(struct desk *desk, void *ctx, struct err *err)
 	if (removed)
 		log_info("retention removed %lld events", (long long)removed);
 	return 0;
+}
+
+static int log_prune_run(struct desk *desk, void *ctx, struct err *err)
+{
+	int64_t days = settings_int(current_settings(((struct daemon *)ctx)->current), SET_SEARCH_LOG_DAYS);
+	return search_log_prune(desk->store, days ? clock_now() - days * DAY_MS : 0, SEARCH_LOG_MAX, err);
 }
 
 static int prune_run(struct desk *desk, void *ctx, struct err *err)
@@ -114,6 +121,7 @@ static void retention(struct daemon *d)
 {
 	chore_put(d, "retention", false, retention_run);
 	chore_put(d, "pruning", false, prune_run);
+	chore_put(d, "pruning the search log", false, log_prune_run);
 	drain_clean(&d->paths);
 }
 

@@ -33,7 +33,8 @@ static bool must_equal(struct filter_check *c, enum column column, uint64_t want
 void filter_start(struct filter_check *c, const struct search_filter *f, const struct segment *seg)
 {
 	*c = (struct filter_check){ .f = f, .seg = seg };
-	c->project = must_equal(c, COLUMN_PROJECT, f->project);
+	c->project = f->project && !(is_constant(seg, COLUMN_PROJECT) && seg->t.columns[COLUMN_PROJECT].min == f->project);
+	c->none |= c->project && is_constant(seg, COLUMN_PROJECT) && seg->t.columns[COLUMN_PROJECT].min;
 	c->session = must_equal(c, COLUMN_SESSION, f->session);
 	c->branch = must_equal(c, COLUMN_BRANCH, f->branch);
 	c->at = f->after != 0 || f->before != 0;
@@ -42,6 +43,12 @@ void filter_start(struct filter_check *c, const struct search_filter *f, const s
 		c->none |= !has_bit(f->agents, seg->t.columns[COLUMN_AGENT].min);
 		c->agent = false;
 	}
+}
+
+/* A markdown folder that belongs to no project is there for all of them. */
+bool filter_project(const struct search_filter *f, enum doc_class class, uint64_t kind, uint64_t project)
+{
+	return !f->project || project == f->project || (!project && class == DOC_MEMORY && kind == KIND_CHUNK);
 }
 
 static bool memory_passes(const struct filter_check *c, uint32_t doc)
@@ -77,7 +84,7 @@ bool filter_passes(const struct filter_check *c, uint32_t doc)
 		return false;
 	if (class == DOC_MEMORY ? !memory_passes(c, doc) : !other_passes(c, doc, class))
 		return false;
-	if (c->project && segment_column(s, COLUMN_PROJECT, doc) != f->project)
+	if (c->project && !filter_project(f, class, segment_column(s, COLUMN_KIND, doc), segment_column(s, COLUMN_PROJECT, doc)))
 		return false;
 	if (c->session && segment_column(s, COLUMN_SESSION, doc) != f->session)
 		return false;

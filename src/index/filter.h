@@ -16,6 +16,7 @@ struct filter_check {
 };
 void filter_start(struct filter_check *c, const struct search_filter *f, const struct segment *seg);
 bool filter_passes(const struct filter_check *c, uint32_t doc);
+bool filter_project(const struct search_filter *f, enum doc_class class, uint64_t kind, uint64_t project);
 uint32_t filter_classes(const struct search_filter *f);
 
 #endif

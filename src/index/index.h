@@ -32,7 +32,7 @@ struct doc_columns {
 	uint8_t type, status, origin, agent;
 	uint8_t confidence; /* 0–255 */
 	uint8_t flags;      /* DOC_PINNED … */
-	uint32_t branch;    /* hash of the branch name, 0 none */
+	uint32_t branch;    /* hash of the branch name, of chunks: of their namespace; 0 none */
 };
 #define DOC_PINNED 1u
 #define DOC_SUSPECT 4u /* what it rests on has changed since */

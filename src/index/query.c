@@ -36,6 +36,8 @@ static const struct {
 	{ "before:", offsetof(struct query_filter, before) },
 	{ "after:", offsetof(struct query_filter, after) },
 	{ "agent:", offsetof(struct query_filter, agent) },
+	{ "namespace:", offsetof(struct query_filter, namespace) },
+	{ "tag:", offsetof(struct query_filter, tag) },
 };
 
 static void add_stem(struct parse *p, struct query_word *w, struct str stem)

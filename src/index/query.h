@@ -9,7 +9,7 @@
 
 /*
  * What people type: words (ORed, stop words dropped unless they are all there is), "exact phrases",
- * -word, and the filters file: type: kind: project: branch: before: after: agent: — anything else
+ * -word, and the filters file: type: kind: project: branch: before: after: agent: namespace: tag: — anything else
  * is text: no punctuation is ever a syntax error.
  */
 
@@ -17,7 +17,7 @@
 #define QUERY_TEXT_MAX 8192 /* bytes; longer questions are cut */
 
 struct query_filter { /* as typed; the caller turns names into ids */
-	const char *file, *type, *kind, *project, *branch, *before, *after, *agent;
+	const char *file, *type, *kind, *project, *branch, *before, *after, *agent, *namespace, *tag;
 };
 
 struct query; /* in the arena */

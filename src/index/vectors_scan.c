@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/filter.h"
 #include "index/vectors_parts.h"
 #include "model/names.h"
 
@@ -41,7 +42,7 @@ static bool row_passes(const struct search_filter *f, const struct vectors_row *
 	enum doc_class class = DOC_CLASS(r->id);
 	if (f->classes && !has_bit(f->classes, class))
 		return false;
-	if ((f->project && r->project != f->project) || (f->session && r->session != f->session))
+	if (!filter_project(f, class, r->kind, r->project) || (f->session && r->session != f->session))
 		return false;
 	if (class == DOC_MEMORY ? !memory_passes(f, r) : !event_passes(f, r))
 		return false;

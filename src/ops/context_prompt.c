@@ -121,7 +121,8 @@ struct candidates {
 static int candidates_find(struct context_build *b, const char *words, struct candidates *ret, struct err *err)
 {
 	struct find f = { .text = words, .meant = b->q->prompt, .is_plain = true, .limit = PROMPT_CANDIDATES,
-		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY } };
+		.filter = { .project = (uint32_t)b->q->project, .classes = 1u << DOC_MEMORY,
+			.memory_kinds = ((1u << MEMORY_KIND_COUNT) - 1) & ~(1u << KIND_CHUNK) } };
 	struct find_result r;
 	ret->n = 0;
 	if (find_run(&b->l, &f, &r, err) || feedback_order(b->call, r.found, r.n, err))

@@ -1,5 +1,6 @@
 #include "ops/find.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -8,16 +9,26 @@
 #include "index/query.h"
 #include "ops/meaning.h"
 #include "ops/param.h"
+#include "store/folder.h"
 #include "store/query.h"
+#include "store/query_chunk.h"
 #include "text/hash.h"
 
 #define BIT(n) (1u << (n))
 #define FIND_FILE_MEMORIES_MAX 20000
-#define FIND_TEXT_ROUNDS 9 /* one more than there are filters of a question */
+#define FIND_TEXT_ROUNDS 11 /* one more than there are filters of a question */
 
 uint32_t find_branch_hash(const char *branch)
 {
 	return branch && *branch ? (uint32_t)hash64(branch, strlen(branch)) : 0;
+}
+
+uint32_t find_namespace_hash(const char *namespace)
+{
+	char marked[FOLDER_NAMESPACE_MAX + 2];
+	int n = snprintf(marked, sizeof(marked), "\x01%s", namespace);
+	uint32_t hash = (uint32_t)hash64(marked, MIN((size_t)n, sizeof(marked) - 1));
+	return hash ? hash : 1;
 }
 
 /* --- Names to bits. A word may name a kind of memory and a kind of event at once. --- */
@@ -87,6 +98,21 @@ static bool time_apply(struct op_call *call, struct find *f, const char *after, 
 	return span_parse(call->arena, after, before, &f->filter.after, &f->filter.before, &ignored) == 0;
 }
 
+static bool namespace_apply(struct op_call *call, struct find *f, const char *namespace)
+{
+	const char **names;
+	size_t n;
+	struct err ignored;
+	if (query_namespaces(call->store, call->arena, &names, &n, &ignored))
+		return false;
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(names[i], namespace)) {
+			f->namespace = names[i];
+			return true;
+		}
+	return false;
+}
+
 /* The first filter of the question that means nothing, or NULL. */
 static const char *filters_apply(struct op_call *call, struct find *f, const struct query_filter *q)
 {
@@ -102,6 +128,10 @@ static const char *filters_apply(struct op_call *call, struct find *f, const str
 		return "after:";
 	if (q->before && !time_apply(call, f, NULL, q->before))
 		return "before:";
+	if (q->namespace && !namespace_apply(call, f, q->namespace))
+		return "namespace:";
+	if (q->tag)
+		f->tag = q->tag;
 	if (q->file)
 		f->file = q->file;
 	if (q->branch)
@@ -185,10 +215,25 @@ static bool memory_held_at(const struct memory *m, int64_t at)
 	return from <= at && (!m->valid_to || m->valid_to > at);
 }
 
+static bool has_tag(const struct memory *m, const char *tag)
+{
+	AUTO(json_free_ptr) json *tags = NULL;
+	if (!m->concepts || json_parse(m->concepts, strlen(m->concepts), &tags, NULL))
+		return false;
+	for (size_t i = 0; i < json_len(tags); i++) {
+		const char *one = json_value_str(json_at(tags, i));
+		if (one && str_ieq(one, tag))
+			return true;
+	}
+	return false;
+}
+
 static bool sift_keeps(const struct sift *s, const struct found *f)
 {
 	if (s->f->file && f->memory &&
 		!bsearch(&f->memory->id, s->memories, s->n, sizeof(s->memories[0]), id_order))
+		return false;
+	if (s->f->tag && (!f->memory || !has_tag(f->memory, s->f->tag)))
 		return false;
 	if (s->f->file && f->event && !event_touches(f->event, s->f->file))
 		return false;
@@ -205,6 +250,17 @@ static int sift_init(struct lookup *l, const struct find *f, struct sift *s, str
 	if (query_memories_of_file(l->call->store, l->call->arena, f->filter.project, f->file, FIND_FILE_MEMORIES_MAX,
 		    &s->memories, &s->n, err))
 		return -1;
+	int64_t *chunks;
+	size_t nchunks;
+	if (query_chunks_of_file(l->call->store, l->call->arena, f->file, FIND_FILE_MEMORIES_MAX, &chunks, &nchunks, err))
+		return -1;
+	if (nchunks) {
+		int64_t *all = ARENA_ARRAY(l->call->arena, int64_t, s->n + nchunks);
+		memcpy(all, s->memories, s->n * sizeof(*all));
+		memcpy(all + s->n, chunks, nchunks * sizeof(*all));
+		s->memories = all;
+		s->n += nchunks;
+	}
 	if (s->n)
 		qsort(s->memories, s->n, sizeof(s->memories[0]), id_order);
 	return 0;
@@ -255,7 +311,7 @@ static int plain_run(struct lookup *l, struct search *q, struct find_result *ret
 static void meaning_add(struct lookup *l, const struct find *f, struct meaning *m, struct search *q, struct find_result *ret)
 {
 	ret->mode = "lexical";
-	if (f->mode == FIND_LEXICAL || !f->limit || f->file || f->as_of || query_is_empty(q->query) ||
+	if (f->mode == FIND_LEXICAL || !f->limit || f->file || f->as_of || f->tag || query_is_empty(q->query) ||
 		!meaning_ask(l->call, f->meant ? f->meant : f->text, m, ret->why))
 		return;
 	q->vectors = m->vectors;
@@ -276,10 +332,20 @@ int find_run(struct lookup *l, const struct find *wanted, struct find_result *re
 	if (!f.filter.classes)
 		f.filter.classes = BIT(DOC_MEMORY) | BIT(DOC_EVENT);
 	f.filter.branch = find_branch_hash(f.branch);
+	if (f.namespace || f.tag) {
+		f.filter.classes = BIT(DOC_MEMORY);
+		f.filter.memory_kinds = BIT(KIND_CHUNK);
+		f.filter.event_kinds = 0;
+		f.by_session = false;
+	}
+	if (f.namespace) {
+		f.filter.branch = find_namespace_hash(f.namespace);
+		f.filter.project = 0;
+	}
 	q.filter = f.filter;
 	q.by_session = f.by_session;
 	q.wants_total = f.wants_total;
-	if (f.file || f.as_of)
+	if (f.file || f.as_of || f.tag)
 		return sift_run(l, &f, &q, ret, err);
 	q.offset = f.offset;
 	q.limit = f.limit;
@@ -346,6 +412,12 @@ int find_from_params(struct op_call *call, struct find *ret, struct err *err)
 	f.filter.project = (uint32_t)project;
 	f.file = call_file(call, param_text(call, "file", "files"));
 	f.branch = param_text(call, "branch", NULL);
+	const char *namespace = param_text(call, "namespace", NULL);
+	f.tag = param_text(call, "tag", NULL);
+	if (namespace && !namespace_apply(call, &f, namespace)) {
+		err_set(err, ERR_NOT_FOUND, "there is no namespace '%.100s'", namespace);
+		return err_hint(err, "`remanence sync list` shows them");
+	}
 	f.mode = mode_from_params(call);
 	f.offset = param_size(call, "offset", 0);
 	f.limit = param_size(call, "limit", 20);

@@ -20,6 +20,7 @@ struct find {
 	struct search_filter filter;
 	enum find_mode mode;           /* meaning takes part when it can; FIND_LEXICAL: never */
 	const char *file, *branch;     /* NULL: any */
+	const char *namespace, *tag;   /* of chunks; NULL: any */
 	int64_t as_of;                 /* 0: now */
 	size_t offset, limit;
 	bool wants_total, by_session;
@@ -39,5 +40,7 @@ int find_run(struct lookup *l, const struct find *f, struct find_result *ret, st
 /* `scope`, `kind`, `type`, `after` … of the call's parameters. */
 int find_from_params(struct op_call *call, struct find *ret, struct err *err);
 uint32_t find_branch_hash(const char *branch);
+/* What the index knows a namespace by, in the column of branches: chunks are of no branch. */
+uint32_t find_namespace_hash(const char *namespace);
 
 #endif

@@ -3,10 +3,12 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/suspects.h"
 #include "store/query.h"
+#include "store/query_chunk.h"
 
 /* From index hits to rows to JSON. Memories are fetched in one go, events and sessions one by one: a page has few of them. */
 
@@ -185,12 +187,38 @@ static void suspect_members(struct op_call *call, struct jw *w, const struct mem
 		jw_str(w, "suspect_reason", reason);
 }
 
-static void memory_members(struct op_call *call, struct jw *w, const struct memory *m, struct lookup *l)
+/* Where a chunk stands: its file, to be opened, and the lines. */
+static void chunk_members(struct op_call *call, struct jw *w, const struct memory *m)
+{
+	struct chunk_place place;
+	struct err ignored;
+	bool is_there;
+	if (query_chunk(call->store, call->arena, m->id, &place, &is_there, &ignored) || !is_there)
+		return;
+	jw_array(w, "files");
+	jw_str(w, NULL, path_join(call->arena, place.root, place.path));
+	jw_end(w, ']');
+	jw_str(w, "namespace", place.namespace);
+	jw_str(w, "file_source", place.path);
+	jw_str(w, "section", place.section);
+	jw_int(w, "line", place.first_line);
+	jw_int(w, "end_line", place.last_line);
+}
+
+static void files_members(struct jw *w, const struct memory *m)
 {
 	jw_array(w, "files");
 	for (size_t i = 0; i < m->nfiles && i < HIT_FILES_MAX; i++)
 		jw_str(w, NULL, m->files[i].path);
 	jw_end(w, ']');
+}
+
+static void memory_members(struct op_call *call, struct jw *w, const struct memory *m, struct lookup *l)
+{
+	if (m->kind == KIND_CHUNK)
+		chunk_members(call, w, m);
+	else
+		files_members(w, m);
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "status", memory_status_names[m->status]);
 	suspect_members(call, w, m, l);

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "ops/all.h"
 #include "ops/param.h"
+#include "ops/searched.h"
 
 /* search: level 1 of finding. Short hits, and what to call next. */
 
@@ -94,5 +95,6 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 	jw_end(out, ']');
 	took_write(call, out);
 	jw_end(out, '}');
+	searched(call, param_text(call, "scope", NULL), f.namespace, f.text, r.n, r.n ? r.found[0].hit.score : 0);
 	return 0;
 }

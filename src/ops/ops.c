@@ -36,6 +36,7 @@ const struct op ops[] = {
 	{ "stats", op_stats },
 	{ "status", op_status },
 	{ "stop", op_stop },
+	{ "sync", op_sync },
 	{ "timeline", op_timeline },
 	{ "why", op_why },
 };

@@ -22,6 +22,9 @@
 struct op_call;
 struct import_request;
 struct import_result;
+struct sync_request;
+struct sync_result;
+struct search_record;
 struct vector_query;
 struct vectors;
 
@@ -38,6 +41,12 @@ struct services {
 	int (*write)(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err);
 	/* Reads these transcripts (paths or folders; none: the agents' own folders) to their end. Progress through call->progress. */
 	int (*import)(void *daemon, struct op_call *call, const struct import_request *q, struct import_result *ret, struct err *err);
+	/* Brings markdown folders up to date; the result is searchable when it returns. Progress through call->progress. */
+	int (*sync)(void *daemon, struct op_call *call, const struct sync_request *q, struct sync_result *ret, struct err *err);
+	/* The list of folders is another one now. NULL: nobody follows them. */
+	void (*folders_changed)(void *daemon);
+	/* For the search log; written later. NULL: there is none. */
+	void (*searched)(void *daemon, const struct search_record *r);
 	/* Rewrites the index without what was removed; rebuilds it from the store when `from_scratch`. */
 	int (*index_purge)(void *daemon, bool from_scratch, struct err *err);
 	void (*status)(void *daemon, struct jw *w); /* members of the status reply */
@@ -72,6 +81,17 @@ struct import_result {
 	struct import_skip *skipped; size_t nskipped;
 	/* per agent: */ int64_t agent_sessions[AGENT_COUNT];
 	int64_t files_left;          /* to the background */
+};
+
+#define SYNC_FAILED_MAX 200 /* named; all are counted */
+struct sync_request {
+	const char *namespace; /* NULL: all folders */
+	bool is_forced;        /* all files anew, changed or not */
+};
+struct sync_failed { const char *path, *reason; };
+struct sync_result {
+	int64_t files, synced, skipped, renamed, removed, failures, chunks /* there are now */, written /* of these, new or changed */;
+	struct sync_failed *failed; size_t nfailed;
 };
 
 struct op_call {

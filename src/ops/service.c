@@ -10,6 +10,7 @@
 #include "ops/meaning.h"
 #include "ops/question.h"
 #include "ops/rarity.h"
+#include "ops/searched.h"
 #include "store/query_chunk.h"
 
 #define CANDIDATES_MIN 50  /* the index orders them; how similar they are decides */
@@ -209,13 +210,14 @@ static int candidate_add(
 	return 0;
 }
 
-/* The index's hits, page by page, since it has no column for namespaces. */
+/* The index's hits, page by page. */
 static int candidates_find(struct candidates *c, const struct wanted *w, struct err *err)
 {
 	struct find f = {
 		.text = w->query,
 		.is_plain = true,
 		.filter = { .classes = 1u << DOC_MEMORY, .memory_kinds = 1u << KIND_CHUNK },
+		.namespace = w->namespace,
 		.limit = PAGE,
 	};
 	struct find_result r = { .n = PAGE };
@@ -268,9 +270,11 @@ int service_search(struct op_call *call, struct jw *out, struct err *err)
 		return -1;
 	if (c->n)
 		qsort(c->list, c->n, sizeof(c->list[0]), best_first);
+	size_t n = 0;
 	jw_array(out, NULL);
-	for (size_t i = 0; i < c->n && i < w.limit && c->list[i].similarity >= w.threshold; i++)
-		candidate_write(call, out, &c->list[i]);
+	for (; n < c->n && n < w.limit && c->list[n].similarity >= w.threshold; n++)
+		candidate_write(call, out, &c->list[n]);
 	jw_end(out, ']');
+	searched(call, "chunks", w.namespace, w.query, n, n ? c->list[0].similarity : 0);
 	return 0;
 }

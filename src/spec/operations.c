@@ -48,11 +48,11 @@
 static const struct param search_params[] = {
 	{ "query", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL,
 		"words, \"exact phrases\", -word, file: type: kind: project: branch: agent: after: "
-		"before:" },
+		"before: namespace: tag:" },
 	{ "scope", PARAM_CHOICE, 0, NULL, 0, 0, "memories|messages|sessions|all",
 		"what to search (all)" },
 	{ "kind", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
-		"observation, summary, fact, note, prompt, reply, tool" },
+		"observation, summary, fact, note, chunk, prompt, reply, tool" },
 	{ "type", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL,
 		"bugfix, feature, refactor, change, discovery, decision …" },
 	{ "file", PARAM_TEXT, 0, NULL, 0, 0, NULL, "about this file" },
@@ -61,6 +61,10 @@ static const struct param search_params[] = {
 	{ "branch", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL, "made on this branch" },
 	{ "agent", PARAM_CHOICE, PARAM_NO_MCP, NULL, 0, 0, AGENTS, "from sessions of this agent" },
 	{ "as_of", PARAM_TIME, PARAM_NO_MCP, NULL, 0, 0, NULL, "what was held true at this time" },
+	{ "namespace", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"in this markdown folder (sync list)" },
+	{ "tag", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
+		"of markdown files with this tag" },
 	PROJECT,
 	LIMIT("20"),
 	OFFSET,
@@ -258,6 +262,20 @@ static const struct param pause_params[] = {
 static const struct param resume_params[] = {
 	{ "session", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "only this session" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "only this project" },
+	END,
+};
+
+static const struct param sync_params[] = {
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, "list", 0, 0, "add|list|run|remove", "what to do" },
+	{ "target", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, 0, NULL,
+		"add: the folder; otherwise the namespace" },
+	{ "namespace", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "the folder's label, one word" },
+	{ "glob", PARAM_TEXT, PARAM_MANY, NULL, 0, 0, NULL,
+		"add: which files, as in .gitignore (*.md); with ! not these" },
+	{ "ready", PARAM_BOOL, 0, NULL, 0, 0, NULL,
+		"add: what Claude Code remembers by itself, and CLAUDE.md and AGENTS.md of all projects" },
+	{ "force", PARAM_BOOL, 0, NULL, 0, 0, NULL, "run: read all files anew, changed or not" },
+	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "add: only for this project" },
 	END,
 };
 
@@ -463,6 +481,15 @@ const struct op_spec op_specs[] = {
 		"Importing again adds nothing; files that grew add their tail.\n"
 		"  remanence import\n  remanence import ~/old-laptop/.claude/projects --since 90d",
 		NULL, import_params, SETUP },
+	{ "sync", NULL, OP_WRITES | OP_STREAMS | OP_SLOW | OP_AGAIN, "Follow folders of markdown files",
+		"Their sections are found by search; edits are seen at once. Files are only read.\n"
+		"  remanence sync add ~/notes --namespace notes\n"
+		"  remanence sync add docs --namespace docs --glob '/guide/**' --glob '!drafts'\n"
+		"  remanence sync add --ready\n"
+		"  remanence sync list\n"
+		"  remanence sync run --force notes\n"
+		"  remanence search --namespace notes how to deploy",
+		NULL, sync_params, SETUP },
 	{ "config", NULL, OP_WRITES, "List and change settings",
 		"  remanence config\n  remanence config get hook.ask_ms\n  remanence config set "
 		"capture.exclude /srv/secret,/tmp",

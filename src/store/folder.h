@@ -67,7 +67,8 @@ int folder_file_seen(struct store *s, int64_t file, int64_t stamp, const char *e
 /* A file that never could be read is known by its error alone; `drop`: what it had goes. */
 int folder_file_failed(struct store *s, const struct folder *f, const char *path, const char *error, bool drop, struct err *err);
 
-/* search_log */
+/* The search log: before that time, and all but the newest `keep`. */
+#define SEARCH_LOG_MAX 1000000
 struct search_record {
 	int64_t at, took_us, results;
 	const char *scope, *namespace, *query; /* any may be NULL */

@@ -240,7 +240,9 @@ static bool passes(const struct twin_doc *d, int class, const struct search *s)
 		   (f->event_kinds && (class != DOC_EVENT || !(f->event_kinds >> c->kind & 1)))) {
 		return false;
 	}
-	if ((f->project && c->project != f->project) || (f->session && c->session != f->session) ||
+	/* A chunk of no project is there for all of them. */
+	bool is_for_all = !c->project && class == DOC_MEMORY && c->kind == KIND_CHUNK;
+	if ((f->project && c->project != f->project && !is_for_all) || (f->session && c->session != f->session) ||
 		(f->branch && c->branch != f->branch) ||
 		(f->agents && !(f->agents >> c->agent & 1)))
 		return false;

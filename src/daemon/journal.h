@@ -1,0 +1,20 @@
+#ifndef DAEMON_JOURNAL_H
+#define DAEMON_JOURNAL_H
+
+#include "daemon/writer.h"
+#include "store/folder.h"
+
+/*
+ * The search log's memory: a search is noted at once and written with others later, so that no
+ * answer waits for it and an idle store is not written to for each. Any thread.
+ */
+
+#define JOURNAL_MAX 4096 /* waiting; further ones are dropped */
+
+struct journal;
+struct journal *journal_new(struct writer *writer);
+void journal_free(struct journal *j); /* what was not flushed is lost; NULL is fine */
+void journal_add(struct journal *j, const struct search_record *r);
+void journal_flush(struct journal *j);
+
+#endif
