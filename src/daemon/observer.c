@@ -13,6 +13,7 @@
 #include "observe/entity.h"
 #include "observe/fact_settle.h"
 #include "observe/rules.h"
+#include "store/dictionary.h"
 #include "store/entity.h"
 
 /*
@@ -42,6 +43,7 @@ struct observer {
 	unsigned again_ms;
 	int64_t shelved[SHELVED_MAX]; /* the thread's own */
 	size_t nshelved;
+	int64_t dictionary_rows[PACK_CLASS_END];
 	uint64_t complained_us;
 	_Atomic uint32_t touches[TOUCH_SLOTS];
 	_Atomic uint64_t made;
@@ -154,14 +156,13 @@ static int round_read(struct observer *o, struct round *r, struct err *err)
 static int turn_write(struct desk *desk, struct round *r, struct turn_result *t, struct err *err)
 {
 	bool is_still = t->touches == atomic_load(slot_of(r->observer, t->turn.session));
-	if (is_still &&
-		(store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
-			store_turn_candidates(
-				desk->store, &t->turn, t->candidates, t->ncandidates, err) ||
-			store_turn_mentions(
-				desk->store, &t->turn, t->mentions, t->nmentions, err) ||
-			feedback_write(desk->store, &t->feedback, err) ||
-			session_title_make(desk->store, &t->turn, t->has_title, err)))
+	if (is_still && (store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
+				store_turn_candidates(desk->store, &t->turn, t->candidates,
+					t->ncandidates, err) ||
+				store_turn_mentions(
+					desk->store, &t->turn, t->mentions, t->nmentions, err) ||
+				feedback_write(desk->store, &t->feedback, err) ||
+				session_title_make(desk->store, &t->turn, t->has_title, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;
@@ -273,11 +274,48 @@ static int facts_run_due(struct observer *o)
 	return (int)s.n;
 }
 
+static int dictionary_write(struct desk *desk, void *ctx, struct err *err)
+{
+	return store_dictionary_put(desk->store, ctx, err);
+}
+
+/*
+ * A first import writes most of what a store will ever hold: it must not wait for an idle daemon to
+ * have its dictionaries.
+ */
+static int dictionary_run(struct observer *o, enum pack_class class, struct err *err)
+{
+	AUTO(dictionary_made_done) struct dictionary_made made = { 0 };
+	struct reader *reader;
+
+	if (readers_lend(o->readers, &reader, err))
+		return -1;
+	int64_t rows_min = MAX(OBSERVER_DICTIONARY_ROWS, o->dictionary_rows[class]);
+	int result = store_dictionary_make(reader->store, class, rows_min, &made, err);
+	readers_return(o->readers, reader);
+	/* Texts that teach nothing are looked at again when there are twice as many. */
+	if (made.is_tried)
+		o->dictionary_rows[class] = 2 * made.rows;
+	return result || !made.data.len
+		       ? result
+		       : writer_run(o->writer, LANE_BACKGROUND, dictionary_write, &made, err);
+}
+
+static void dictionaries_run(struct observer *o)
+{
+	struct err err = { 0 };
+
+	for (int class = PACK_EVENT; class < PACK_CLASS_END; class ++)
+		if (dictionary_run(o, (enum pack_class) class, &err) && err.code != ERR_BUSY)
+			complain(o, &err);
+}
+
 static void observe_all(struct observer *o)
 {
 	o->is_busy = true;
 	o->is_poked = false;
 	pthread_mutex_unlock(&o->mutex);
+	dictionaries_run(o);
 	int n = round_run(o);
 	if (!n)
 		n = facts_run_due(o);
@@ -342,7 +380,8 @@ static void *observer_main(void *arg)
 	return NULL;
 }
 
-struct observer *observer_new(struct readers *readers, struct writer *writer, struct current *current)
+struct observer *observer_new(
+	struct readers *readers, struct writer *writer, struct current *current)
 {
 	struct observer *o = mem_alloc(sizeof(*o));
 	o->readers = readers;

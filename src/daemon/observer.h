@@ -16,6 +16,7 @@
 
 #define OBSERVER_TURNS 64        /* in one round */
 #define OBSERVER_EVENTS_MAX 4000 /* of a turn; later ones are not looked at */
+#define OBSERVER_DICTIONARY_ROWS 1000 /* enough to learn a first dictionary from */
 #define OBSERVER_QUIET_MS 120000 /* without an event: quiet */
 
 struct observer;

@@ -222,6 +222,27 @@ static const char *const offering[] = { "want me to", "let me know", "would you 
 	"so that", "stop at", "if", "changed from", "voulez-vous", "veux-tu", "dis-moi",
 	"feel free", "optional", "consider", "none", "nothing" };
 
+/* Is this word part of what is there already? Words are only looked for, so that once is enough. */
+static bool is_said(const struct buf *words, struct str w)
+{
+	return str_find((struct str){ buf_cstr(words), words->len }, w) != NULL;
+}
+
+/* Each word of a text once, in small letters. */
+static char *words_once(struct arena *a, struct str text)
+{
+	AUTO(buf_done) struct buf words = { 0 };
+	struct str rest = str_of(text_lower(a, text)), w;
+
+	while (str_split(&rest, ' ', &w)) {
+		if (!w.n || is_said(&words, w))
+			continue;
+		buf_add(&words, w.p, w.n);
+		buf_char(&words, ' ');
+	}
+	return arena_dup(a, buf_cstr(&words), words.len);
+}
+
 /* Work done in this turn may close what an earlier one left open. */
 static void add_done(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
@@ -243,7 +264,8 @@ static void add_done(struct turn_view *v, const struct fact_rule *rule, struct r
 	c.subject = "todo";
 	c.topic = fact_topic_of(rule->name, "");
 	c.title = "done";
-	c.body = arena_dup(v->a, buf_cstr(&text), utf8_cut(buf_cstr(&text), text.len, DONE_MAX));
+	c.body = words_once(v->a,
+		(struct str){ buf_cstr(&text), utf8_cut(buf_cstr(&text), text.len, DONE_MAX) });
 	candidate_evidence(v, &c, last, "done", (struct str){ 0 });
 	candidate_add(v, out, &c);
 }

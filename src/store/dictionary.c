@@ -15,8 +15,9 @@
 #define SAMPLES_MIN 400 /* rows; fewer teach a dictionary nothing */
 #define SAMPLES_MAX 4000
 #define SAMPLE_BYTES_MIN (256u << 10)
-#define SAMPLE_BYTES_MAX (3u << 20)
-#define SAMPLE_MAX (8u << 10) /* of one row; the rest repeats itself */
+#define SAMPLE_BYTES_MAX (3u << 19)
+#define SAMPLE_MAX (4u << 10) /* of one row; the rest repeats itself */
+#define AGAIN_GROWTH 16       /* so many times the rows, and another one is made */
 #define WINDOW 24             /* bytes that two texts have in common are no chance */
 #define RECODE_BATCH 200
 
@@ -43,42 +44,89 @@ static int read_samples(
 	return rc < 0 ? -1 : 0;
 }
 
-static int train(struct store *s, enum pack_class class, const char *sql, struct err *err)
+/* The tables of a class of packs: how many rows there are, samples spread over them (by the low bits
+ * of an odd multiple of the id), and how many rows there were when the last dictionary was made. */
+static const struct {
+	const char *newest, *samples, *counter;
+} classes[PACK_CLASS_END] = {
+	[PACK_EVENT] = { "SELECT max(id) FROM event",
+		"SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT "
+		"?1",
+		"dictionary.event" },
+	[PACK_MEMORY] = { "SELECT max(id) FROM memory",
+		"SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1",
+		"dictionary.memory" },
+};
+
+static int is_wanted(struct store *s, enum pack_class class, int64_t rows_min,
+	struct dictionary_made *ret, bool *ret_wanted, struct err *err)
+{
+	int64_t id, rows_then;
+
+	if (packer_dictionary(s->packer, class, &id, err) ||
+		store_counter_get(s, classes[class].counter, &rows_then, err) ||
+		db_one(s->db, classes[class].newest, NULL, 0, 0, &ret->rows, err) ||
+		db_one(s->db, "SELECT count(*) FROM tombstone", NULL, 0, 0, &ret->graves, err) ||
+		db_one(s->db, "SELECT max(at) FROM tombstone", NULL, 0, 0, &ret->last_grave, err))
+		return -1;
+	*ret_wanted =
+		id ? ret->rows >= MAX(rows_then, rows_min) * AGAIN_GROWTH : ret->rows >= rows_min;
+	return 0;
+}
+
+int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_min,
+	struct dictionary_made *ret, struct err *err)
 {
 	AUTO(buf_done) struct buf samples = { 0 };
 	AUTO(buf_done) struct buf sizes = { 0 };
-	int64_t id, rows;
+	bool wanted;
 
-	if (packer_dictionary(s->packer, class, &id, err))
-		return -1;
-	if (id)
-		return 0;
-	if (db_one(s->db,
-		    class == PACK_MEMORY ? "SELECT count(*) FROM memory"
-					 : "SELECT count(*) FROM event",
-		    NULL, 0, 0, &rows, err))
-		return -1;
-	if (rows < SAMPLES_MIN)
-		return 0;
-	if (read_samples(s, sql, &samples, &sizes, err))
+	*ret = (struct dictionary_made){ .class = class };
+	if (is_wanted(s, class, rows_min, ret, &wanted, err) ||
+		(wanted && read_samples(s, classes[class].samples, &samples, &sizes, err)))
 		return -1;
 	size_t n = sizes.len / sizeof(size_t);
-	if (n < SAMPLES_MIN || samples.len < SAMPLE_BYTES_MIN)
+	ret->is_tried = wanted;
+	if (n >= SAMPLES_MIN && samples.len >= SAMPLE_BYTES_MIN)
+		packer_teach(
+			class, &samples, (const size_t *)(const void *)sizes.data, n, &ret->data);
+	return 0;
+}
+
+int store_dictionary_put(struct store *s, const struct dictionary_made *d, struct err *err)
+{
+	const char *counter = classes[d->class].counter;
+	int64_t graves, last, rows_then;
+
+	if (!d->data.len)
 		return 0;
-	return packer_train(
-		s->packer, class, &samples, (const size_t *)(const void *)sizes.data, n, &id, err);
+	/* It may hold a piece of what was forgotten while it was made. */
+	if (db_one(s->db, "SELECT count(*) FROM tombstone", NULL, 0, 0, &graves, err) ||
+		db_one(s->db, "SELECT max(at) FROM tombstone", NULL, 0, 0, &last, err))
+		return -1;
+	if (graves != d->graves || last != d->last_grave)
+		return 0;
+	if (packer_adopt(s->packer, d->class, &d->data, err) ||
+		store_counter_get(s, counter, &rows_then, err))
+		return -1;
+	return store_counter_add(s, counter, d->rows - rows_then, err);
+}
+
+void dictionary_made_done(struct dictionary_made *d)
+{
+	buf_done(&d->data);
 }
 
 int store_train_dictionary(struct store *s, struct err *err)
 {
-	/* Spread over all rows, by the low bits of an odd multiple of the id. */
-	if (train(s, PACK_MEMORY, "SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1",
-		    err))
-		return -1;
-	return train(s, PACK_EVENT,
-		"SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT "
-		"?1",
-		err);
+	for (int class = PACK_EVENT; class < PACK_CLASS_END; class ++) {
+		AUTO(dictionary_made_done) struct dictionary_made d = { 0 };
+
+		if (store_dictionary_make(s, (enum pack_class) class, SAMPLES_MIN, &d, err) ||
+			store_dictionary_put(s, &d, err))
+			return -1;
+	}
+	return 0;
 }
 
 void windows_done(struct windows *w)
@@ -233,6 +281,7 @@ static int recode(struct store *s, enum pack_class class, const char *select, co
 int windows_settle(struct store *s, struct windows *w, struct err *err)
 {
 	if (unmark_shared(s, w, "SELECT pack FROM memory", err) ||
+		unmark_shared(s, w, "SELECT pack FROM candidate", err) ||
 		unmark_shared(s, w, "SELECT pack FROM event WHERE pack IS NOT NULL", err))
 		return -1;
 	if (!w->nforgotten)
@@ -242,6 +291,9 @@ int windows_settle(struct store *s, struct windows *w, struct err *err)
 	packer_retire(s->packer);
 	if (recode(s, PACK_MEMORY, "SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2",
 		    "UPDATE memory SET pack = ?2 WHERE id = ?1", err) ||
+		recode(s, PACK_MEMORY,
+			"SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2",
+			"UPDATE candidate SET pack = ?2 WHERE id = ?1", err) ||
 		recode(s, PACK_EVENT,
 			"SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id "
 			"LIMIT ?2",

@@ -26,6 +26,8 @@ int store_chain_candidates(struct store *s, struct arena *a, int64_t session, in
 	struct fact_candidate **ret, size_t *ret_n, struct err *err);
 /* For what takes events or turns away: the turn's candidates go, their topics become due. */
 int candidates_drop(struct store *s, int64_t turn, struct err *err);
+/* Schema 7: the packs of candidates, which were plain and unmarked, become packs like all others. */
+int candidates_pack(struct db *db, struct err *err);
 
 /* fact.c */
 struct fact_topic {

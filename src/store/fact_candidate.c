@@ -1,6 +1,6 @@
 /*
- * Candidates of facts. A row's texts are one plain pack: they are short, and no dictionary needs to
- * know of them. The hash of a row's content tells whether anything changed when its turn is looked
+ * Candidates of facts. A row's texts are one pack, closed as those of memories are, whose words they
+ * share. The hash of a row's content tells whether anything changed when its turn is looked
  * at again, so that a turn that only grew does not make all its topics due.
  */
 #include "store/fact.h"
@@ -210,13 +210,15 @@ static int put_candidate(struct store *s, const struct turn *t, const struct fac
 		return -1;
 	if (same)
 		same->is_used = true;
+	if (packer_close(s->packer, PACK_MEMORY, &pack, &s->blob, err))
+		return -1;
 	if (db_run(s->db,
 		    "INSERT INTO candidate (turn, slot, session, project, topic, chain, at, hash, "
 		    "pack, origin) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)"
 		    " ON CONFLICT (turn, slot) DO NOTHING",
 		    DB_ARGS(db_i(t->id), db_i(slot), db_i(t->session), db_i(t->project),
 			    db_i(c->topic), db_id(c->chain), db_i(c->at), db_i(hash),
-			    db_b(pack.data, pack.len), db_i(!strcmp(c->rule, MODEL_RULE))),
+			    db_b(s->blob.data, s->blob.len), db_i(!strcmp(c->rule, MODEL_RULE))),
 		    err) ||
 		make_due(s, t->project, c->topic, err))
 		return -1;
@@ -247,8 +249,8 @@ int store_turn_candidates(struct store *s, const struct turn *t, const struct fa
 	return replace(s, t, ORIGIN_RULES, list, n, err);
 }
 
-int store_model_candidates(struct store *s, const struct turn *t,
-	const struct fact_candidate *list, size_t n, struct err *err)
+int store_model_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
+	size_t n, struct err *err)
 {
 	return replace(s, t, ORIGIN_MODEL, list, n, err);
 }
@@ -279,8 +281,8 @@ static int candidate_order(const void *x, const void *y)
 	return order ? order : strcmp(a->title, b->title);
 }
 
-static int read_candidates(struct arena *a, struct db_rows *r, struct fact_candidate **ret,
-	size_t *ret_n, struct err *err)
+static int read_candidates(struct store *s, struct arena *a, struct db_rows *r,
+	struct fact_candidate **ret, size_t *ret_n, struct err *err)
 {
 	struct fact_candidate *list = NULL;
 	size_t n = 0, cap = 0;
@@ -296,7 +298,8 @@ static int read_candidates(struct arena *a, struct db_rows *r, struct fact_candi
 		struct str pack;
 
 		pack.p = db_blob(r, 7, &pack.n);
-		pack.p = arena_dup(a, pack.p, pack.n);
+		if (packer_open(s->packer, a, pack.p, pack.n, &pack, err))
+			return -1;
 		candidate_unpack(a, pack, &c);
 		ARENA_PUSH(a, list, n, cap, c);
 	}
@@ -317,7 +320,7 @@ int store_topic_candidates(struct store *s, struct arena *a, int64_t project, in
 		    "ORDER BY at DESC LIMIT ?3",
 		    DB_ARGS(db_i(topic), db_i(project), db_i((int64_t)max)), &r, err))
 		return -1;
-	return read_candidates(a, r, ret, ret_n, err);
+	return read_candidates(s, a, r, ret, ret_n, err);
 }
 
 int store_chain_candidates(struct store *s, struct arena *a, int64_t session, int64_t chain,
@@ -330,5 +333,55 @@ int store_chain_candidates(struct store *s, struct arena *a, int64_t session, in
 		    "ORDER BY at LIMIT ?3",
 		    DB_ARGS(db_i(session), db_i(chain), db_i(CHAIN_MAX)), &r, err))
 		return -1;
-	return read_candidates(a, r, ret, ret_n, err);
+	return read_candidates(s, a, r, ret, ret_n, err);
+}
+
+/* ---- schema 7 ---- */
+
+#define PACK_PAGE 500
+
+static int pack_page(struct db *db, struct packer *p, int64_t *last, size_t *ret_n, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(buf_done) struct buf raw = { 0 };
+	AUTO(buf_done) struct buf packed = { 0 };
+	struct db_rows *r;
+	struct str texts[PACK_PAGE];
+	int64_t ids[PACK_PAGE];
+	int rc;
+
+	*ret_n = 0;
+	if (db_query(db, "SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2",
+		    DB_ARGS(db_i(*last), db_i(PACK_PAGE)), &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0) {
+		struct str *text = &texts[*ret_n];
+		text->p = db_blob(r, 1, &text->n);
+		text->p = arena_dup(&a, text->p, text->n);
+		ids[(*ret_n)++] = *last = db_int(r, 0);
+	}
+	db_end(r);
+	for (size_t i = 0; !rc && i < *ret_n; i++) {
+		buf_cut(&raw, 0);
+		buf_add(&raw, texts[i].p, texts[i].n);
+		if (packer_close(p, PACK_MEMORY, &raw, &packed, err) ||
+			db_run(db, "UPDATE candidate SET pack = ?2 WHERE id = ?1",
+				DB_ARGS(db_i(ids[i]), db_b(packed.data, packed.len)), err))
+			rc = -1;
+	}
+	return rc;
+}
+
+int candidates_pack(struct db *db, struct err *err)
+{
+	struct packer *p = packer_new(db);
+	int64_t last = 0;
+	size_t n;
+	int rc;
+
+	do
+		rc = pack_page(db, p, &last, &n, err);
+	while (!rc && n);
+	packer_free(p);
+	return rc;
 }

@@ -44,7 +44,8 @@ static int check_references(struct store *s, struct buf *report, struct err *err
 static int check_packs(struct store *s, struct buf *report, struct err *err)
 {
 	static const char *const sqls[] = { "SELECT id, pack FROM event WHERE pack IS NOT NULL",
-		"SELECT id, pack FROM memory" };
+		"SELECT id, pack FROM memory", "SELECT id, pack FROM candidate" };
+	static const char *const signs[] = { "e", "", "candidate " };
 	AUTO(arena_done) struct arena a = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(sqls); i++) {
@@ -59,7 +60,7 @@ static int check_packs(struct store *s, struct buf *report, struct err *err)
 			const void *blob = db_blob(r, 1, &n);
 			arena_reset(&a);
 			if (packer_open(s->packer, &a, blob, n, &text, &why))
-				buf_printf(report, "%s%lld: %s\n", i ? "" : "e",
+				buf_printf(report, "%s%lld: %s\n", signs[i],
 					(long long)db_int(r, 0), why.text);
 		}
 		if (rc < 0)

@@ -17,8 +17,8 @@
 #define HOW_PLAIN 0
 #define HOW_ZSTD 1
 
-/* Memories are written seldom and read often; events come in floods. */
-static const int levels[PACK_CLASS_END] = { [PACK_EVENT] = 3, [PACK_MEMORY] = 12 };
+/* With a dictionary a higher level takes ten times as long and gains 7 % (level 12). */
+static const int levels[PACK_CLASS_END] = { [PACK_EVENT] = 3, [PACK_MEMORY] = 3 };
 
 struct dictionary {
 	int64_t id;
@@ -312,28 +312,32 @@ static size_t size_with(const struct buf *samples, const size_t *sizes, size_t n
 	return sum;
 }
 
-int packer_train(struct packer *p, enum pack_class class, const struct buf *samples,
-	const size_t *sizes, size_t n, int64_t *ret_id, struct err *err)
+void packer_teach(enum pack_class class, const struct buf *samples, const size_t *sizes, size_t n,
+	struct buf *ret)
 {
-	AUTO(buf_done) struct buf data = { 0 };
-
-	*ret_id = 0;
-	if (!buf_reserve(&data, DICTIONARY_BYTES))
-		return err_set(err, ERR_INTERNAL, "no room for a dictionary");
+	buf_cut(ret, 0);
+	if (!buf_reserve(ret, DICTIONARY_BYTES))
+		return;
 	size_t got = ZDICT_trainFromBuffer(
-		data.data, DICTIONARY_BYTES, samples->data, sizes, (unsigned)n);
+		ret->data, DICTIONARY_BYTES, samples->data, sizes, (unsigned)n);
 	if (ZDICT_isError(got))
-		return 0; /* too few or too equal samples: plain zstd stays */
-	ZSTD_CDict *trial = ZSTD_createCDict(data.data, got, levels[class]);
+		return; /* too few or too equal samples: plain zstd stays */
+	ZSTD_CDict *trial = ZSTD_createCDict(ret->data, got, levels[class]);
 	double without = (double)size_with(samples, sizes, n, NULL, levels[class]);
 	double with = (double)size_with(samples, sizes, n, trial, levels[class]);
 	ZSTD_freeCDict(trial);
-	if (without < with * DICTIONARY_GAIN_MIN)
-		return 0;
+	if (without >= with * DICTIONARY_GAIN_MIN)
+		ret->len = got;
+}
+
+int packer_adopt(
+	struct packer *p, enum pack_class class, const struct buf *dictionary, struct err *err)
+{
 	if (db_run(p->db, "INSERT INTO dictionary (class, at, data) VALUES (?1, ?2, ?3)",
-		    DB_ARGS(db_i(class), db_i(clock_now()), db_b(data.data, got)), err))
+		    DB_ARGS(db_i(class), db_i(clock_now()),
+			    db_b(dictionary->data, dictionary->len)),
+		    err))
 		return -1;
-	*ret_id = db_last_id(p->db);
 	packer_reload(p);
 	return 0;
 }

@@ -39,10 +39,13 @@ int packer_close(struct packer *p, enum pack_class class, const struct buf *raw,
 	struct err *err);
 int packer_open(struct packer *p, struct arena *a, const void *blob, size_t n, struct str *ret,
 	struct err *err);
-/* Trains a dictionary of this class on samples that lie one behind the other; stores and uses
- * it. *ret_id 0: not worth it. */
-int packer_train(struct packer *p, enum pack_class class, const struct buf *samples,
-	const size_t *sizes, size_t n, int64_t *ret_id, struct err *err);
+/* Makes a dictionary of this class from samples that lie one behind the other; empty: not worth it.
+ * Takes some tenths of a second. */
+void packer_teach(enum pack_class class, const struct buf *samples, const size_t *sizes, size_t n,
+	struct buf *ret);
+/* Stores a dictionary; packs are closed with it from now on. */
+int packer_adopt(
+	struct packer *p, enum pack_class class, const struct buf *dictionary, struct err *err);
 int packer_dictionary(struct packer *p, enum pack_class class, int64_t *ret_id,
 	struct err *err); /* 0: none yet */
 

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "store/fact.h"
 
 static const char *const tables_1[] = {
 	"CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value TEXT NOT NULL) {clustered};",
@@ -237,6 +238,11 @@ static const char *const tables_6[] = {
 	NULL,
 };
 
+/* Candidates were the largest table: their texts are packed as those of memories are. */
+static const char *const tables_7[] = {
+	NULL,
+};
+
 /*
  * Jobs of the model observer, what each request came to, and whose a candidate is. Nothing was ever
  * written in the old shapes of the first two.
@@ -245,7 +251,8 @@ static const char *const tables_8[] = {
 	"DROP TABLE job;",
 	"DROP TABLE model_call;",
 	"CREATE TABLE job (id {key}, kind INTEGER NOT NULL, job_key TEXT NOT NULL, turn BIGINT, "
-	"session BIGINT, project BIGINT, at BIGINT NOT NULL, input BIGINT NOT NULL, bytes BIGINT NOT "
+	"session BIGINT, project BIGINT, at BIGINT NOT NULL, input BIGINT NOT NULL, bytes BIGINT "
+	"NOT "
 	"NULL, state INTEGER NOT NULL, attempts INTEGER NOT NULL, run_after BIGINT NOT NULL, "
 	"leased_until BIGINT NOT NULL, last_error TEXT);",
 	"CREATE UNIQUE INDEX job_job_key ON job (job_key, kind);",
@@ -254,9 +261,12 @@ static const char *const tables_8[] = {
 	"CREATE INDEX job_session ON job (session) WHERE session IS NOT NULL;",
 	"CREATE TABLE model_call (id {key}, job BIGINT, kind INTEGER NOT NULL, project BIGINT, at "
 	"BIGINT NOT NULL, provider TEXT NOT NULL, model TEXT NOT NULL, units INTEGER NOT NULL, "
-	"bytes_in BIGINT NOT NULL, bytes_out BIGINT NOT NULL, bytes_shared BIGINT NOT NULL, tokens_in "
-	"BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost {real} NOT NULL, queue_ms BIGINT NOT NULL, "
-	"connect_ms BIGINT NOT NULL, first_byte_ms BIGINT NOT NULL, total_ms BIGINT NOT NULL, outcome "
+	"bytes_in BIGINT NOT NULL, bytes_out BIGINT NOT NULL, bytes_shared BIGINT NOT NULL, "
+	"tokens_in "
+	"BIGINT NOT NULL, tokens_out BIGINT NOT NULL, cost {real} NOT NULL, queue_ms BIGINT NOT "
+	"NULL, "
+	"connect_ms BIGINT NOT NULL, first_byte_ms BIGINT NOT NULL, total_ms BIGINT NOT NULL, "
+	"outcome "
 	"INTEGER NOT NULL, detail TEXT, reply {blob});",
 	"CREATE INDEX model_call_at ON model_call (at);",
 	"CREATE INDEX model_call_reply ON model_call (at) WHERE reply IS NOT NULL;",
@@ -291,6 +301,7 @@ const struct migration migrations[] = {
 	{ 4, tables_4 },
 	{ 5, tables_5 },
 	{ 6, tables_6 },
+	{ 7, tables_7, candidates_pack },
 	{ 8, tables_8 },
 	{ 9, tables_9 },
 };
@@ -311,6 +322,8 @@ static int apply(struct db *db, const struct migration *m, struct err *err)
 	int rc = 0;
 	for (size_t i = 0; m->statements[i] && !rc; i++)
 		rc = db_script(db, m->statements[i], err);
+	if (!rc && m->run)
+		rc = m->run(db, err);
 	if (rc || db_set_version(db, m->version, err) || db_commit(db, err)) {
 		db_rollback(db);
 		return err_prefix(err, "schema %lld: ", (long long)m->version);

@@ -10,6 +10,8 @@
 struct migration {
 	int64_t version;
 	const char *const *statements; /* ends with NULL */
+	/* What statements cannot say; after them, in the same transaction. May be NULL. */
+	int (*run)(struct db *db, struct err *err);
 };
 extern const struct migration migrations[];
 extern const size_t migrations_n;

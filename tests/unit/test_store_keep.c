@@ -2,6 +2,9 @@
 #include "store_fixture.h"
 
 #include "base/clock.h"
+#include "store/dictionary.h"
+#include "store/fact.h"
+#include "store/pack.h"
 #include "text/hash.h"
 
 #define T0 1795950000000
@@ -256,6 +259,85 @@ static void a_dictionary_that_was_rolled_back_is_not_used(void **state)
 	store_close(reader);
 }
 
+static void put_candidate(struct fixture *f, const struct turn *t, const char *body)
+{
+	struct evidence evidence = { .event = 7, .role = "done", .excerpt = "said so" };
+	const struct fact_candidate c = { .rule = "todo",
+		.slot = "done",
+		.category = FACT_TODO,
+		.part = PART_DONE,
+		.topic = 11,
+		.subject = "todo",
+		.title = "done",
+		.body = body,
+		.at = T0,
+		.key = "u1",
+		.evidence = &evidence,
+		.nevidence = 1 };
+
+	ok(store_turn_candidates(f->s, t, &c, 1, &f->err));
+}
+
+static void candidates_of_an_older_store_are_packed_without_loss(void **state)
+{
+	struct fixture *f = *state;
+	struct db *db = store_db(f->s);
+	const struct turn t = { .id = 3, .session = 2, .project = 5 };
+	struct packer *p = packer_new(db);
+	struct fact_candidate *list;
+	struct db_rows *r;
+	struct str raw;
+	size_t n;
+	const char *body = "the parser of the parser of the parser reads the file and then the file";
+
+	put_candidate(f, &t, body);
+	ok(db_query(db, "SELECT pack FROM candidate", NULL, 0, &r, &f->err));
+	assert_int_equal(db_next(r, &f->err), 1);
+	const void *blob = db_blob(r, 0, &n);
+	ok(packer_open(p, &f->arena, blob, n, &raw, &f->err));
+	db_end(r);
+	assert_true(n < raw.n);
+	/* As it was stored before schema 7. */
+	ok(db_run(db, "UPDATE candidate SET pack = ?1", DB_ARGS(db_b(raw.p, raw.n)), &f->err));
+	ok(candidates_pack(db, &f->err));
+	ok(store_topic_candidates(f->s, &f->arena, 5, 11, 10, &list, &n, &f->err));
+	assert_int_equal(n, 1);
+	assert_string_equal(list[0].body, body);
+	assert_string_equal(list[0].key, "u1");
+	assert_int_equal(list[0].part, PART_DONE);
+	assert_int_equal(list[0].nevidence, 1);
+	assert_string_equal(list[0].evidence[0].excerpt, "said so");
+	packer_free(p);
+}
+
+/* One that could bring a piece of what was forgotten back is not kept. */
+static void a_dictionary_made_while_something_was_forgotten_is_dropped(void **state)
+{
+	struct fixture *f = *state;
+	int64_t session = make_session(f, "a", make_project(f, "/src/app")), n;
+	AUTO(dictionary_made_done) struct dictionary_made d = { 0 };
+	AUTO(dictionary_made_done) struct dictionary_made again = { 0 };
+	const struct forget_query match = { .match = "parser and tell why test 140 fails" };
+	struct forget_plan plan;
+
+	fill(f, session, 0, 2000);
+	ok(store_dictionary_make(f->s, PACK_EVENT, 3000, &d, &f->err));
+	assert_false(d.is_tried);
+	ok(store_dictionary_make(f->s, PACK_EVENT, 1000, &d, &f->err));
+	assert_true(d.is_tried && d.data.len);
+	ok(store_begin(f->s, &f->err));
+	ok(store_forget_plan(f->s, &f->arena, &match, &plan, &f->err));
+	ok(store_forget(f->s, &plan, &f->err));
+	ok(store_commit(f->s, &f->err));
+	ok(store_dictionary_put(f->s, &d, &f->err));
+	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &n, &f->err));
+	assert_int_equal(n, 0);
+	ok(store_dictionary_make(f->s, PACK_EVENT, 1000, &again, &f->err));
+	ok(store_dictionary_put(f->s, &again, &f->err));
+	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &n, &f->err));
+	assert_int_equal(n, 1);
+}
+
 static void a_pause_holds_for_its_time_and_place(void **state)
 {
 	struct fixture *f = *state;
@@ -451,6 +533,8 @@ int main(void)
 		each(a_dictionary_that_holds_a_forgotten_piece_is_given_up),
 		each(a_dictionary_makes_texts_small_and_all_stay_readable),
 		each(a_dictionary_that_was_rolled_back_is_not_used),
+		each(candidates_of_an_older_store_are_packed_without_loss),
+		each(a_dictionary_made_while_something_was_forgotten_is_dropped),
 		each(a_pause_holds_for_its_time_and_place),
 		each(memories_outlive_their_events),
 		each(a_backup_is_a_whole_store),
