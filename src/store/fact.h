@@ -26,7 +26,11 @@ int store_chain_candidates(struct store *s, struct arena *a, int64_t session, in
 	struct fact_candidate **ret, size_t *ret_n, struct err *err);
 /* For what takes events or turns away: the turn's candidates go, their topics become due. */
 int candidates_drop(struct store *s, int64_t turn, struct err *err);
-/* Schema 7: the packs of candidates, which were plain and unmarked, become packs like all others. */
+/*
+ * Schema 7: moves the rows of the table candidate_plain, whose packs were plain and unmarked, to
+ * candidate, with packs like all others. Written anew instead of changed, so that their pages are
+ * full; the old table goes.
+ */
 int candidates_pack(struct db *db, struct err *err);
 
 /* fact.c */

@@ -338,50 +338,49 @@ int store_chain_candidates(struct store *s, struct arena *a, int64_t session, in
 
 /* ---- schema 7 ---- */
 
-#define PACK_PAGE 500
-
-static int pack_page(struct db *db, struct packer *p, int64_t *last, size_t *ret_n, struct err *err)
+static int pack_row(
+	struct db *db, struct packer *p, struct db_rows *r, struct buf *packed, struct err *err)
 {
-	AUTO(arena_done) struct arena a = { 0 };
+	static const char insert[] =
+		"INSERT INTO candidate (id, turn, slot, session, project, topic, chain, at, hash, "
+		"pack) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
 	AUTO(buf_done) struct buf raw = { 0 };
+	size_t n;
+	const char *blob = db_blob(r, 9, &n);
+
+	buf_add(&raw, blob, n);
+	if (packer_close(p, PACK_MEMORY, &raw, packed, err))
+		return -1;
+	return db_run(db, insert,
+		DB_ARGS(db_i(db_int(r, 0)), db_i(db_int(r, 1)), db_i(db_int(r, 2)),
+			db_i(db_int(r, 3)), db_i(db_int(r, 4)), db_i(db_int(r, 5)),
+			db_id(db_int(r, 6)), db_i(db_int(r, 7)), db_i(db_int(r, 8)),
+			db_b(packed->data, packed->len)),
+		err);
+}
+
+static int pack_rows(struct db *db, struct packer *p, struct err *err)
+{
 	AUTO(buf_done) struct buf packed = { 0 };
-	struct db_rows *r;
-	struct str texts[PACK_PAGE];
-	int64_t ids[PACK_PAGE];
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
-	*ret_n = 0;
-	if (db_query(db, "SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2",
-		    DB_ARGS(db_i(*last), db_i(PACK_PAGE)), &r, err))
+	if (db_query(db,
+		    "SELECT id, turn, slot, session, project, topic, chain, at, hash, pack FROM "
+		    "candidate_plain ORDER BY id",
+		    NULL, 0, &r, err))
 		return -1;
-	while ((rc = db_next(r, err)) > 0) {
-		struct str *text = &texts[*ret_n];
-		text->p = db_blob(r, 1, &text->n);
-		text->p = arena_dup(&a, text->p, text->n);
-		ids[(*ret_n)++] = *last = db_int(r, 0);
-	}
-	db_end(r);
-	for (size_t i = 0; !rc && i < *ret_n; i++) {
-		buf_cut(&raw, 0);
-		buf_add(&raw, texts[i].p, texts[i].n);
-		if (packer_close(p, PACK_MEMORY, &raw, &packed, err) ||
-			db_run(db, "UPDATE candidate SET pack = ?2 WHERE id = ?1",
-				DB_ARGS(db_i(ids[i]), db_b(packed.data, packed.len)), err))
-			rc = -1;
-	}
+	while ((rc = db_next(r, err)) > 0)
+		if (pack_row(db, p, r, &packed, err))
+			return -1;
 	return rc;
 }
 
 int candidates_pack(struct db *db, struct err *err)
 {
 	struct packer *p = packer_new(db);
-	int64_t last = 0;
-	size_t n;
-	int rc;
+	int rc = pack_rows(db, p, err);
 
-	do
-		rc = pack_page(db, p, &last, &n, err);
-	while (!rc && n);
 	packer_free(p);
-	return rc;
+	return rc ? -1 : db_script(db, "DROP TABLE candidate_plain;", err);
 }

@@ -240,6 +240,16 @@ static const char *const tables_6[] = {
 
 /* Candidates were the largest table: their texts are packed as those of memories are. */
 static const char *const tables_7[] = {
+	"ALTER TABLE candidate RENAME TO candidate_plain;",
+	"DROP INDEX candidate_slot;",
+	"DROP INDEX candidate_topic;",
+	"DROP INDEX candidate_chain;",
+	"CREATE TABLE candidate (id {key}, turn BIGINT NOT NULL, slot BIGINT NOT NULL, session "
+	"BIGINT NOT NULL, project BIGINT NOT NULL, topic BIGINT NOT NULL, chain BIGINT,"
+	" at BIGINT NOT NULL, hash BIGINT NOT NULL, pack {blob} NOT NULL);",
+	"CREATE UNIQUE INDEX candidate_slot ON candidate (turn, slot);",
+	"CREATE INDEX candidate_topic ON candidate (topic, project);",
+	"CREATE INDEX candidate_chain ON candidate (session, chain) WHERE chain IS NOT NULL;",
 	NULL,
 };
 
