@@ -109,17 +109,31 @@ static const char *branch_in(const struct fact_candidate *const *c, size_t n)
 	return c[0]->branch;
 }
 
+static bool is_of_model(const struct fact_candidate *c)
+{
+	return strcmp(c->rule, MODEL_RULE) == 0;
+}
+
+/* A model's word and that of some rules needs others beside it, unless it quotes the person. */
+static bool waits(const struct fact_candidate *c, const struct confidence *sure)
+{
+	const struct fact_rule *rule = fact_rule_find(c->rule);
+
+	if (sure->sessions >= SESSIONS_SURE)
+		return false;
+	return is_of_model(c) ? sure->trust < TRUST_PROMPT : rule && rule->waits;
+}
+
 /* `c`: all that say it, in order; its stretch begins with `first`. */
 static struct topic_fact *add_fact(struct merge *g, const struct fact_candidate *const *c, size_t n,
 	const struct fact_candidate *first, struct confidence sure)
 {
 	const struct fact_candidate *last = c[n - 1];
-	const struct fact_rule *rule = fact_rule_find(last->rule);
 	struct topic_fact f = { .successor = -1 };
 	struct memory *m = &f.m;
 
 	m->kind = KIND_FACT;
-	m->origin = ORIGIN_RULES;
+	m->origin = is_of_model(last) ? ORIGIN_MODEL : ORIGIN_RULES;
 	m->rule = last->rule;
 	m->type = last->category;
 	m->title = last->title;
@@ -130,10 +144,8 @@ static struct topic_fact *add_fact(struct merge *g, const struct fact_candidate 
 	m->valid_from = first->at;
 	m->confidence = confidence_of(&sure);
 	m->tally = confidence_parts(g->a, &sure, c[0]->at, last->at);
-	m->status = m->confidence < g->policy->threshold ||
-				    (rule && rule->waits && sure.sessions < SESSIONS_SURE)
-			    ? MEMORY_PENDING
-			    : MEMORY_ACTIVE;
+	m->status = m->confidence < g->policy->threshold || waits(last, &sure) ? MEMORY_PENDING
+									       : MEMORY_ACTIVE;
 	add_evidence(g, m, c, n);
 	add_files(g, m, c, n);
 	ARENA_PUSH(g->a, g->out->items, g->out->n, g->out->cap, f);
@@ -375,8 +387,10 @@ void fact_merge(struct arena *a, const struct fact_policy *policy,
 	*ret = (struct topic_facts){ 0 };
 	if (!n)
 		return;
+	/* A model's sentence is whole in itself, but for open ends, which later work closes. */
 	for (size_t i = 0; i < ARRAY_LEN(ways); i++)
-		if (ways[i].category == list[0].category)
+		if (ways[i].category == list[0].category &&
+			(!is_of_model(&list[0]) || list[0].category == FACT_TODO))
 			run = ways[i].run;
 	run(&g);
 }

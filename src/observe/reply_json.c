@@ -67,16 +67,18 @@ static const struct quote *quote_at(const struct node_reader *r)
 	return NULL;
 }
 
-static unsigned hex4(const struct node_reader *r)
+#define NOT_HEX 0x110000u
+
+static uint32_t hex4(const struct node_reader *r)
 {
-	unsigned value = 0;
+	uint32_t value = 0;
 
 	for (int i = 0; i < 4; i++) {
 		unsigned char c = r->p + i < r->end ? (unsigned char)r->p[i] : 0;
 
 		if (!isxdigit(c))
-			return 0xFFFD;
-		value = value * 16 + (unsigned)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
+			return NOT_HEX;
+		value = value * 16 + (uint32_t)(isdigit(c) ? c - '0' : tolower(c) - 'a' + 10);
 	}
 	return value;
 }
@@ -87,16 +89,21 @@ static void add_unicode(struct node_reader *r, struct buf *out)
 	char utf8[4];
 	uint32_t cp = hex4(r), low;
 
-	r->p = MIN(r->p + 4, r->end);
+	if (cp == NOT_HEX) {
+		r->is_loose = true;
+		buf_str(out, "\\u");
+		return;
+	}
+	r->p += 4;
 	if (cp >= 0xD800 && cp < 0xDC00 && at(r, "\\u")) {
-		const char *back = r->p;
-
 		r->p += 2;
 		low = hex4(r);
-		r->p = low >= 0xDC00 && low < 0xE000 ? MIN(r->p + 4, r->end) : back;
-		cp = low >= 0xDC00 && low < 0xE000
-			     ? 0x10000 + ((cp - 0xD800) << 10) + (low - 0xDC00)
-			     : 0xFFFD;
+		if (low >= 0xDC00 && low < 0xE000) {
+			r->p += 4;
+			cp = 0x10000 + ((cp - 0xD800) << 10) + (low - 0xDC00);
+		} else {
+			r->p -= 2;
+		}
 	}
 	if (cp == 0 || (cp >= 0xD800 && cp < 0xE000))
 		cp = 0xFFFD;
