@@ -104,6 +104,22 @@ static void bad_values_and_unknown_keys_are_said_and_the_default_holds(void **st
 	settings_free(s);
 }
 
+static void a_secret_in_a_file_that_others_can_read_is_said_and_never_shown(void **state)
+{
+	AUTO(buf_done) struct buf quiet = { 0 }, warnings = { 0 };
+
+	put("{\"observer.key\": \"sk-one\"}");
+	settings_free(load(&quiet));
+	assert_int_equal(quiet.len, 0);
+	assert_int_equal(chmod(path, 0644), 0);
+	struct settings *s = load(&warnings);
+	assert_string_equal(settings_text(s, SET_OBSERVER_KEY), "sk-one");
+	assert_non_null(strstr(warnings.data, "others can read this file, and observer.key in it is a secret"));
+	assert_null(strstr(warnings.data, "sk-one"));
+	assert_int_equal(chmod(path, 0600), 0);
+	settings_free(s);
+}
+
 static void a_file_that_is_not_json_is_an_error_that_names_it(void **state)
 {
 	struct settings *s = NULL;
@@ -194,6 +210,8 @@ int main(void)
 		cmocka_unit_test(keys_may_be_nested_or_dotted),
 		cmocka_unit_test(the_environment_comes_before_the_file),
 		cmocka_unit_test(bad_values_and_unknown_keys_are_said_and_the_default_holds),
+		cmocka_unit_test(
+			a_secret_in_a_file_that_others_can_read_is_said_and_never_shown),
 		cmocka_unit_test(a_file_that_is_not_json_is_an_error_that_names_it),
 		cmocka_unit_test(a_change_keeps_everything_else_in_order),
 		cmocka_unit_test(a_change_makes_the_file_and_refuses_bad_values),
