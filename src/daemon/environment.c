@@ -24,7 +24,26 @@ static const char *const kept[] = {
 	/* Where agents keep their transcripts when not at home. */
 	"CLAUDE_CONFIG_DIR",
 	"CODEX_HOME",
+	/* Proxies and certificates, as curl reads them. */
+	"http_proxy",
+	"https_proxy",
+	"HTTPS_PROXY",
+	"all_proxy",
+	"ALL_PROXY",
+	"no_proxy",
+	"NO_PROXY",
+	"CURL_CA_BUNDLE",
+	"SSL_CERT_FILE",
+	"SSL_CERT_DIR",
+	/* Keys of model servers, as their own programs read them. */
+	"OPENAI_API_KEY",
+	"ANTHROPIC_API_KEY",
+	"GEMINI_API_KEY",
+	"GOOGLE_API_KEY",
+	"OLLAMA_API_KEY",
 	/* As a hand-made markdown service names them. */
+	"AI_ORCHESTRATOR_URL",
+	"EMBEDDING_MODEL",
 	"MEMORY_DIR",
 	"CHUNK_SIZE",
 	/* Of tests. */

@@ -54,7 +54,7 @@ static void detail(const struct llm *l, struct llm_answer *a, const char *format
 	vsnprintf(a->detail, sizeof a->detail, format, ap);
 	va_end(ap);
 	a->detail[utf8_cut(a->detail, strlen(a->detail), sizeof a->detail - 1)] = '\0';
-	key_hide(l, a->detail);
+	key_hide(l->key, a->detail);
 }
 
 /* --- What an exchange came to. --- */
@@ -62,21 +62,12 @@ static void detail(const struct llm *l, struct llm_answer *a, const char *format
 /* The connection failed, or we gave it up. False when the reply can be read. */
 static bool take_end(const struct llm *l, const struct net_reply *reply, const struct reading *r)
 {
-	static const enum call_outcome outcomes[] = {
-		[NET_TIMEOUT] = CALL_TIMEOUT,
-		[NET_STALLED] = CALL_TIMEOUT,
-		[NET_REFUSED] = CALL_NETWORK,
-		[NET_BROKEN] = CALL_NETWORK,
-		[NET_TOO_LONG] = CALL_SERVER,
-		[NET_ABORTED] = CALL_ABORTED,
-	};
-
 	if (reply->end == NET_DONE || reply->end == NET_ENOUGH)
 		return false;
 	/* All was said before the connection broke. */
 	if (reply->end == NET_BROKEN && r->is_ended)
 		return false;
-	r->answer->outcome = outcomes[reply->end];
+	r->answer->outcome = problem_of_end(reply->end);
 	detail(l, r->answer, "%s", reply->why);
 	return true;
 }
@@ -230,7 +221,7 @@ static unsigned refused_part(
 		{ "stream_options", LACKS_USAGE },
 		{ "temperature", LACKS_TEMPERATURE },
 	};
-	char said[2 * MESSAGE_MAX + 2];
+	char said[2 * PROBLEM_TEXT_MAX + 2];
 
 	if (p->status == STATUS_NOT_FOUND && l->provider == &provider_openai &&
 		!str_ifind(str_of(p->message), "model"))
@@ -254,13 +245,15 @@ static bool key_is_renewed(struct llm *l)
 {
 	char *key = NULL;
 
-	if ((l->c.key && *l->c.key) || key_read(l, &key, NULL) < 0)
+	struct key_source source = llm_key_source(l);
+
+	if ((l->c.key && *l->c.key) || key_read(&source, &key, NULL) < 0)
 		return false;
 	if (strcmp(key, l->key) == 0) {
-		free(key);
+		key_free(key);
 		return false;
 	}
-	free(l->key);
+	key_free(l->key);
 	l->key = key;
 	return true;
 }

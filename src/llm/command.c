@@ -18,8 +18,9 @@
 #define STATUS_NOT_RUNNABLE 126
 
 /* Ends of "NAME=" that a child does not get; the last ones are set anew. */
-static const char *const hidden[] = { "REMANENCE_OBSERVER_KEY", "CLAUDECODE=", "CLAUDE_CODE_",
-	"CODEX_SANDBOX", "REMANENCE_IGNORE=", "REMANENCE_OBSERVER=" };
+static const char *const hidden[] = { "REMANENCE_OBSERVER_KEY",
+	"CLAUDECODE=", "CLAUDE_CODE_ENTRYPOINT=", "CLAUDE_CODE_SSE_PORT=", "CODEX_SANDBOX",
+	"REMANENCE_IGNORE=", "REMANENCE_OBSERVER=" };
 
 static bool is_hidden(const char *variable)
 {
@@ -58,15 +59,16 @@ static void prompt(const struct llm_question *q, struct buf *out)
 }
 
 /* The end of what a program said, since the reason stands there. */
-static const char *last_words(const struct buf *out, const struct buf *errors, char to[MESSAGE_MAX])
+static const char *last_words(
+	const struct buf *out, const struct buf *errors, char to[PROBLEM_TEXT_MAX])
 {
 	const struct buf *from = errors->len ? errors : out;
 	struct str said = str_trim((struct str){ buf_cstr(from), from->len });
-	size_t skip = said.n >= MESSAGE_MAX ? said.n - MESSAGE_MAX + 1 : 0;
+	size_t skip = said.n >= PROBLEM_TEXT_MAX ? said.n - PROBLEM_TEXT_MAX + 1 : 0;
 
 	while (skip && skip < said.n && ((unsigned char)said.p[skip] & 0xC0) == 0x80)
 		skip++;
-	snprintf(to, MESSAGE_MAX, "%.*s", (int)(said.n - skip), said.n ? said.p + skip : "");
+	snprintf(to, PROBLEM_TEXT_MAX, "%.*s", (int)(said.n - skip), said.n ? said.p + skip : "");
 	for (char *p = to; *p; p++)
 		if ((unsigned char)*p < ' ')
 			*p = ' ';
@@ -75,7 +77,7 @@ static const char *last_words(const struct buf *out, const struct buf *errors, c
 
 static void take_failure(struct llm_answer *a, int status, const struct buf *errors)
 {
-	char words[MESSAGE_MAX];
+	char words[PROBLEM_TEXT_MAX];
 	bool is_too_long;
 
 	last_words(&a->text, errors, words);
@@ -129,7 +131,7 @@ static void repair(struct buf *text)
 void command_ask(struct llm *l, const struct llm_question *q, struct llm_answer *ret)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	AUTO(buf_done) struct buf input = { 0 }, errors = { .max = 16 * MESSAGE_MAX };
+	AUTO(buf_done) struct buf input = { 0 }, errors = { .max = 16 * PROBLEM_TEXT_MAX };
 	const char *const argv[] = { SHELL, "-c", l->c.url, NULL };
 	struct leash_result result;
 	struct err err = { 0 };
@@ -156,9 +158,9 @@ void command_ask(struct llm *l, const struct llm_question *q, struct llm_answer 
 /* Nothing is run of it but the look for its first word. */
 int command_check(struct llm *l, struct err *err)
 {
-	AUTO(buf_done) struct buf out = { .max = MESSAGE_MAX };
+	AUTO(buf_done) struct buf out = { .max = PROBLEM_TEXT_MAX };
 	struct str rest = str_trim(str_of(l->c.url)), word;
-	char name[MESSAGE_MAX];
+	char name[PROBLEM_TEXT_MAX];
 	int status = 0;
 
 	str_split(&rest, ' ', &word);

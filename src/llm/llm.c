@@ -114,6 +114,19 @@ static void copy_config(struct llm *l, const struct llm_config *c)
 		take_address(l, l->has_own_address ? c->url : l->provider->url);
 }
 
+/* The provider's own variable is for its own address only. */
+struct key_source llm_key_source(const struct llm *l)
+{
+	struct key_source source = { .room = "observer",
+		.key = l->c.key,
+		.file = l->c.key_file,
+		.command = l->c.key_command };
+
+	if (l->provider && !l->has_own_address)
+		memcpy(source.variables, l->provider->key_variables, sizeof source.variables);
+	return source;
+}
+
 int llm_open(const struct llm_config *c, struct llm **ret, struct err *err)
 {
 	const struct provider *p = provider_find(c->provider);
@@ -123,7 +136,8 @@ int llm_open(const struct llm_config *c, struct llm **ret, struct err *err)
 	struct llm *l = mem_alloc(sizeof *l);
 	l->provider = p;
 	copy_config(l, c);
-	if (p && key_read(l, &l->key, err) < 0) {
+	struct key_source source = llm_key_source(l);
+	if (p && key_read(&source, &l->key, err) < 0) {
 		llm_close(l);
 		return -1;
 	}
@@ -136,9 +150,7 @@ void llm_close(struct llm *l)
 {
 	if (!l)
 		return;
-	if (l->key)
-		explicit_bzero(l->key, strlen(l->key));
-	free(l->key);
+	key_free(l->key);
 	net_free(l->net);
 	arena_done(&l->arena);
 	free(l);

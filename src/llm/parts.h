@@ -4,12 +4,13 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "llm/llm.h"
+#include "net/key.h"
 #include "net/net.h"
+#include "net/problem.h"
 
 /* What the files of this room share: a client, a row per provider, an answer while it comes. */
 
 #define CONNECT_MS 10000
-#define MESSAGE_MAX 300 /* bytes kept of what a server says about a failure */
 
 /* What a server was found not to take; remembered as long as the client. */
 enum {
@@ -30,15 +31,6 @@ struct llm {
 	bool has_own_address;
 	unsigned lacks;
 	struct net *net; /* NULL: command */
-};
-
-/* What a server said about a failure. */
-struct problem {
-	enum call_outcome outcome; /* CALL_NONE: there is none */
-	long status;
-	bool is_too_long;          /* our question */
-	char message[MESSAGE_MAX];
-	char code[MESSAGE_MAX];    /* its codes and types, in one line, for problem_class */
 };
 
 /* An answer while it comes. */
@@ -99,17 +91,7 @@ void stream_done(struct stream *s);
 int stream_piece(void *stream, const char *p, size_t n); /* for net_request */
 void stream_end(struct stream *s);                       /* the last line needs no end */
 
-/* problem.c */
-void problem_of_body(struct problem *p, long status, const char *content_type, struct str body);
-/* An "error" member of a reply or event; false when there is none. */
-bool problem_of_json(struct problem *p, long status, const json *reply);
-/* Words of a program that failed. */
-enum call_outcome problem_class(long status, const char *text, bool *ret_is_too_long);
-
-/* key.c */
-int key_read(const struct llm *l, char **ret, struct err *err);
-/* Stars in the place of the key, should a server repeat it. */
-void key_hide(const struct llm *l, char *text);
+struct key_source llm_key_source(const struct llm *l);
 
 /* ask.c */
 void http_ask(struct llm *l, const struct llm_question *q, struct llm_answer *ret);

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "llm/parts.h"
+#include "net/problem.h"
 
 #define PAGE_TITLE_MAX 120
 #define ANY 0
@@ -114,7 +114,7 @@ static void keep_line(char *to, struct str said)
 	size_t n = 0;
 	bool was_space = true;
 
-	for (size_t i = 0; i < said.n && n + 1 < MESSAGE_MAX; i++) {
+	for (size_t i = 0; i < said.n && n + 1 < PROBLEM_TEXT_MAX; i++) {
 		bool is_space = (unsigned char)said.p[i] <= ' ';
 		if (!is_space || !was_space)
 			to[n++] = is_space ? ' ' : said.p[i];
@@ -197,7 +197,7 @@ static bool problem_of_page(struct problem *p, const char *content_type, struct 
 		title += strlen("<title>");
 		end = str_ifind((struct str){ title, (size_t)(body.p + body.n - title) }, "</");
 	}
-	char name[MESSAGE_MAX] = "";
+	char name[PROBLEM_TEXT_MAX] = "";
 	if (end)
 		keep_line(name, (struct str){ title, MIN((size_t)(end - title), PAGE_TITLE_MAX) });
 	snprintf(p->message, sizeof p->message, "a web page%s%.150s%s came instead of an answer",
@@ -225,4 +225,20 @@ void problem_of_body(struct problem *p, long status, const char *content_type, s
 		keep_line(p->message, body);
 	}
 	classify(p);
+}
+
+enum call_outcome problem_of_end(enum net_end end)
+{
+	static const enum call_outcome outcomes[] = {
+		[NET_DONE] = CALL_OK,
+		[NET_ENOUGH] = CALL_OK,
+		[NET_TIMEOUT] = CALL_TIMEOUT,
+		[NET_STALLED] = CALL_TIMEOUT,
+		[NET_REFUSED] = CALL_NETWORK,
+		[NET_BROKEN] = CALL_NETWORK,
+		[NET_TOO_LONG] = CALL_SERVER,
+		[NET_ABORTED] = CALL_ABORTED,
+	};
+
+	return outcomes[end];
 }

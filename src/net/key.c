@@ -1,4 +1,3 @@
-/* Where the key comes from. It stands in memory and in a header, and nowhere else. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,10 +6,12 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/proc.h"
-#include "llm/parts.h"
+#include "base/str.h"
+#include "net/key.h"
 
 #define KEY_MAX 8192
 #define KEY_COMMAND_MS 15000
+#define ERRORS_MAX 300
 #define KEY_SHORTEST 6 /* a shorter one would star out common letters */
 
 /* White space around a key is never meant; a line end inside it would make another header. */
@@ -49,10 +50,10 @@ static int key_of_file(const char *path, char **ret, struct err *err)
 	return result;
 }
 
-static int key_of_command(const char *command, char **ret, struct err *err)
+static int key_of_command(const struct key_source *source, char **ret, struct err *err)
 {
-	AUTO(buf_done) struct buf out = { .max = KEY_MAX }, errors = { .max = MESSAGE_MAX };
-	const char *const argv[] = { "/bin/sh", "-c", command, NULL };
+	AUTO(buf_done) struct buf out = { .max = KEY_MAX }, errors = { .max = ERRORS_MAX };
+	const char *const argv[] = { "/bin/sh", "-c", source->command, NULL };
 	struct proc_run run = { .argv = argv, .timeout_ms = KEY_COMMAND_MS };
 	int status = 0;
 
@@ -64,22 +65,21 @@ static int key_of_command(const char *command, char **ret, struct err *err)
 		return err_set(err, ERR_USAGE, "observer.key_command did not end within %d s",
 			KEY_COMMAND_MS / 1000);
 	if (status != 0)
-		return err_set(err, ERR_USAGE, "observer.key_command ended with status %d: %s",
-			status, buf_cstr(&errors));
-	int result =
-		key_trim((struct str){ buf_cstr(&out), out.len }, "observer.key_command", ret, err);
+		return err_set(err, ERR_USAGE, "%s.key_command ended with status %d: %s",
+			source->room, status, buf_cstr(&errors));
+	int result = key_trim((struct str){ buf_cstr(&out), out.len }, "the command", ret, err);
 	if (!result && !**ret)
-		result = err_set(err, ERR_USAGE, "observer.key_command printed no key");
+		result = err_set(err, ERR_USAGE, "%s.key_command printed no key", source->room);
 	return result;
 }
 
-static const char *key_of_environment(const struct llm *l)
+static const char *key_of_environment(const struct key_source *source)
 {
 	const char *found = NULL;
 
-	for (size_t i = 0; i < ARRAY_LEN(l->provider->key_variables) && !(found && *found); i++)
-		if (l->provider->key_variables[i])
-			found = getenv(l->provider->key_variables[i]);
+	for (size_t i = 0; i < ARRAY_LEN(source->variables) && !(found && *found); i++)
+		if (source->variables[i])
+			found = getenv(source->variables[i]);
 	return found ? found : "";
 }
 
@@ -88,24 +88,34 @@ static bool is_set(const char *text)
 	return text && *text;
 }
 
-int key_read(const struct llm *l, char **ret, struct err *err)
+int key_read(const struct key_source *source, char **ret, struct err *err)
 {
-	if (is_set(l->c.key))
-		return key_trim(str_of(l->c.key), "observer.key", ret, err);
-	if (is_set(l->c.key_file))
-		return key_of_file(l->c.key_file, ret, err);
-	if (is_set(l->c.key_command))
-		return key_of_command(l->c.key_command, ret, err);
-	return key_trim(str_of(l->has_own_address ? "" : key_of_environment(l)), "the environment",
-		ret, err);
+	char name[64];
+
+	if (is_set(source->key)) {
+		snprintf(name, sizeof name, "%s.key", source->room);
+		return key_trim(str_of(source->key), name, ret, err);
+	}
+	if (is_set(source->file))
+		return key_of_file(source->file, ret, err);
+	if (is_set(source->command))
+		return key_of_command(source, ret, err);
+	return key_trim(str_of(key_of_environment(source)), "the environment", ret, err);
 }
 
-void key_hide(const struct llm *l, char *text)
+void key_free(char *key)
 {
-	size_t n = strlen(l->key);
+	if (key)
+		explicit_bzero(key, strlen(key));
+	free(key);
+}
+
+void key_hide(const char *key, char *text)
+{
+	size_t n = strlen(key);
 
 	if (n < KEY_SHORTEST)
 		return;
-	for (char *at; (at = strstr(text, l->key));)
+	for (char *at; (at = strstr(text, key));)
 		memset(at, '*', n);
 }
