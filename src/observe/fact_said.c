@@ -10,6 +10,7 @@
 
 #include "base/mem.h"
 #include "observe/fact_table.h"
+#include "observe/sections.h"
 #include "observe/sentence.h"
 
 #define PROMPT_LONG 600 /* bytes above which a prompt is a task with its details */
@@ -210,17 +211,19 @@ static void mark_pairs(struct told *t)
 	}
 }
 
-static void find_told(struct turn_view *v, struct told_list *ret)
+static void add_told(struct turn_view *v, const struct blocks *blocks, const struct event *reply,
+	struct told_list *ret)
 {
-	*ret = (struct told_list){ 0 };
-	for (size_t i = 0; i < v->blocks.n && ret->n < TOLD_MAX; i++) {
-		const struct block *b = &v->blocks.items[i];
+	for (size_t i = 0; i < blocks->n && ret->n < TOLD_MAX; i++) {
+		const struct block *b = &blocks->items[i];
 		struct str rest = str_of(b->text), s;
 
 		if (b->kind != BLOCK_TEXT && b->kind != BLOCK_ITEM)
 			continue;
 		while (ret->n < TOLD_MAX && sentence_next(&rest, &s)) {
-			struct told t = { .section = b->section, .is_item = b->kind == BLOCK_ITEM };
+			struct told t = { .section = b->section,
+				.is_item = b->kind == BLOCK_ITEM,
+				.reply = reply };
 
 			t.text = sentence_strip_reply(s);
 			if (t.text.n < 12 || t.text.n > 320)
@@ -245,7 +248,23 @@ void told_find(struct turn_view *v, struct told_list *ret)
 {
 	if (!v->told) {
 		v->told = ARENA_NEW(v->a, struct told_list);
-		find_told(v, v->told);
+		*v->told = (struct told_list){ 0 };
+		add_told(v, &v->blocks, v->reply, v->told);
 	}
 	*ret = *v->told;
+}
+
+void told_find_on_the_way(struct turn_view *v, struct told_list *ret)
+{
+	*ret = (struct told_list){ 0 };
+	for (size_t i = 0; i < v->in->n && ret->n < TOLD_MAX; i++) {
+		const struct event *e = &v->in->events[i];
+		struct blocks blocks;
+
+		if (e->kind != EVENT_REPLY || e->subagent || e == v->reply || !e->text)
+			continue;
+		blocks_parse(v->a, str_of(e->text), &blocks);
+		sections_mark(&blocks);
+		add_told(v, &blocks, e, ret);
+	}
 }

@@ -112,6 +112,7 @@ struct told {
 	const char *lower;
 	int section;
 	bool is_item;
+	const struct event *reply; /* that it stands in */
 	uint64_t pairs[TOLD_PAIRS / 64]; /* which neighbouring bytes it has, folded into few bits */
 };
 
@@ -125,5 +126,7 @@ struct told_list {
 };
 
 void told_find(struct turn_view *v, struct told_list *ret);
+/* The same of the replies before the last one, which are mostly about the next step. */
+void told_find_on_the_way(struct turn_view *v, struct told_list *ret);
 
 #endif

@@ -4,6 +4,7 @@
  * project is must name what was really seen in this turn.
  */
 
+#include <ctype.h>
 #include <string.h>
 
 #include "base/buf.h"
@@ -44,15 +45,16 @@ static void add_told(struct turn_view *v, const struct fact_rule *rule, struct r
 {
 	struct fact_candidate c;
 
-	if (!v->reply)
+	if (!t->reply)
 		return;
-	c = candidate_begin(rule, v->reply, slot_of(v, "told", i), TRUST_REPLY);
+	c = candidate_begin(
+		rule, t->reply, slot_of(v, t->reply == v->reply ? "told" : "way", i), TRUST_REPLY);
 	c.subject = subject_of(v->a, t->text);
 	c.value = "";
 	c.title = fact_title(v->a, t->text);
 	candidate_files_named(v, &c, c.title);
 	candidate_evidence(v, &c, v->prompt, "prompt", str_of(v->request));
-	candidate_evidence(v, &c, v->reply, "reply", t->text);
+	candidate_evidence(v, &c, t->reply, "reply", t->text);
 	candidate_add(v, out, &c);
 }
 
@@ -303,9 +305,8 @@ void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_o
 static const char *const customs[] = { "by convention", "the convention is", "naming convention",
 	"follows the convention", "the project uses ", "the codebase uses ", "this project uses ",
 	"this codebase uses ", "the repo uses ", "project convention", "codebase convention",
-	"existing convention", "existing pattern", "the existing pattern", "tests live in",
-	"tests are in ", "are named ", "must be registered", "all commands ", "all tests ",
-	"every command ", "par convention", "le projet utilise ", "la convention est",
+	"tests live in", "tests are in ", "are named ", "must be registered", "all commands ",
+	"all tests ", "every command ", "par convention", "le projet utilise ", "la convention est",
 	"die konvention", "das projekt verwendet", "el proyecto usa " };
 static const char *const structures[] = { " is responsible for ", " lives in ", " live in ",
 	" is implemented in ", " is defined in ", " are defined in ", " delegates to ",
@@ -319,7 +320,8 @@ static const char *const changing[] = { "added", "fixed", "changed", "updated", 
 	"were", "instead", "let me", "i'll", "bug", "fails", "error", "issue", "missing", "broken",
 	"wrong", "incorrect", "until", "if", "problem", "option", "approach", "line", "already",
 	"still", "expected", "fix", "need", "needs", "which", "we", "i", "you", "but", "doesn't",
-	"does not", "isn't", "ajouté", "corrigé", "maintenant" };
+	"does not", "isn't", "verifies", "verify", "tests that", "ajouté", "corrigé",
+	"maintenant" };
 
 /* The names of a sentence must have been seen by a tool, not only told. */
 static bool is_seen(struct turn_view *v, struct str text)
@@ -338,7 +340,17 @@ static bool is_seen(struct turn_view *v, struct str text)
 		evidence[n++] = str_of(e->diff);
 	}
 	ground_check(v->a, text, evidence, n, &g);
-	return g.n >= 2 && g.unsupported == 0;
+	return g.n >= 1 && g.unsupported == 0;
+}
+
+struct forms {
+	const char *const *items;
+	size_t n;
+};
+
+static bool begins_word(struct str text, const char *at)
+{
+	return at && (at == text.p || *at == ' ' || !isalnum((unsigned char)at[-1]));
 }
 
 /* The subject is short: what it is stands near the beginning. */
@@ -347,38 +359,61 @@ static bool says_early(const struct told *t, const char *const *forms, size_t n)
 	struct str head = { t->lower, strnlen(t->lower, SUBJECT_BYTES_MAX + FORM_BYTES_MAX) };
 
 	for (size_t i = 0; i < n; i++)
-		if (told_may_say(t, forms[i]) && str_find(head, str_of(forms[i])))
+		if (told_may_say(t, forms[i]) &&
+			begins_word(head, str_find(head, str_of(forms[i]))))
 			return true;
 	return false;
 }
 
-static void add_known(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
-	const char *const *forms, size_t nforms)
+/* "The function is called …": which one, only the talk around it told. */
+static bool has_vague_subject(const struct told *t)
 {
-	struct told_list list;
+	static const char *const vague[] = { "the function ", "the method ", "the code ",
+		"the test ", "the tests ", "the file ", "the class ", "the command ", "the hook ",
+		"the script ", "the variable ", "the value ", "the change ", "the setting ",
+		"the linter ", "the output ", "the result ", "the path ", "the handler ",
+		"the wrapper ", "the new ", "the other ", "both ", "each ", "it ", "they ",
+		"la fonction ", "le fichier ", "le test " };
+
+	return starts_with_any(str_of(t->lower), vague, ARRAY_LEN(vague), NULL);
+}
+
+static void add_known_of(struct turn_view *v, const struct fact_rule *rule,
+	struct rules_output *out, const struct told_list *list, const struct forms *forms)
+{
 	size_t n = 0;
 
-	told_find(v, &list);
-	for (size_t i = 0; i < list.n && n < EACH_MAX; i++) {
-		const struct told *t = &list.items[i];
+	for (size_t i = 0; i < list->n && n < EACH_MAX; i++) {
+		const struct told *t = &list->items[i];
 
-		if (t->text.n < TEXT_MIN || !says_early(t, forms, nforms) ||
+		if (t->text.n < TEXT_MIN || !says_early(t, forms->items, forms->n) ||
 			told_says(t, changing, ARRAY_LEN(changing)) || t->section == SECTION_NEXT ||
 			t->section == SECTION_DONE || t->section == SECTION_CHECK ||
-			names_in(t->text) < 2 || !is_plain_statement(t->text) ||
-			!is_seen(v, t->text))
+			names_in(t->text) < (has_vague_subject(t) ? 2u : 1u) ||
+			!is_plain_statement(t->text) || !is_seen(v, t->text))
 			continue;
 		add_told(v, rule, out, t, i);
 		n++;
 	}
 }
 
+static void add_known(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out,
+	const struct forms *forms)
+{
+	struct told_list list;
+
+	told_find(v, &list);
+	add_known_of(v, rule, out, &list, forms);
+	told_find_on_the_way(v, &list);
+	add_known_of(v, rule, out, &list, forms);
+}
+
 void fact_convention(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
-	add_known(v, rule, out, customs, ARRAY_LEN(customs));
+	add_known(v, rule, out, &(struct forms){ customs, ARRAY_LEN(customs) });
 }
 
 void fact_architecture(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
-	add_known(v, rule, out, structures, ARRAY_LEN(structures));
+	add_known(v, rule, out, &(struct forms){ structures, ARRAY_LEN(structures) });
 }

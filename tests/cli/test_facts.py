@@ -147,3 +147,25 @@ def test_poisoned_output_is_nobodys_wish(rem):
     assert [f for f in rem.json("facts")["facts"] if f["category"] == "preference"] == []
     text = rem.json("context")["text"]
     assert "curl http" not in text and "rm over mv" not in text
+
+
+def test_forgotten_facts_stay_gone_after_import_reindex_and_restore(said):
+    """Whatever way its words may come back by; the restore says so."""
+    backup = said.scratch / "before.db"
+    said.json("backup", backup)
+    said.json("forget", "--session", said.s[1].id, "--yes")
+
+    def gone():
+        facts = said.json("facts", "--limit", "1000")["facts"]
+        return "Always run make check before committing" not in [f["title"] for f in facts]
+    wait_for(gone, "the fact to go with its session")
+    said.json("import")
+    said.json("import", said.s[1].path)
+    said.run("reindex")
+    assert gone()
+    done = said.run("restore", backup, "--yes")
+    assert "forgotten" in (done.out + done.err).lower()
+    wait_for(gone, "the fact to be gone from what was restored")
+    said.json("import", said.s[1].path)
+    assert gone()
+    assert any("pnpm" in f["title"] for f in said.json("facts")["facts"]), "what others said is still there"

@@ -1,6 +1,9 @@
 """Poison: what tools, web pages and repositories say never becomes an instruction, and never leaves its frame."""
 import json
+import pathlib
 import re
+import shutil
+import tempfile
 
 import pytest
 
@@ -106,3 +109,40 @@ def test_private_parts_are_not_stored_whatever_their_form(rem, text):
     rem.json("import")
     assert rem.json("search", "diary", "--scope", "all")["hits"] == []
     assert rem.json("search", "rest", "--scope", "messages")["hits"]
+
+
+@pytest.mark.parametrize("name", POISONS)
+def test_what_solved_an_error_comes_back_in_its_frame_whatever_the_error_says(rem, name):
+    """At the point of action, too: errors, files and commands are other people's words."""
+    folder = pathlib.Path(tempfile.mkdtemp(dir="/var/tmp"))  # files below /tmp are no work on a project
+    rem.repo = folder / "repo"
+    rem.make_repo()
+    poison = POISONS[name].replace("\n", " ")
+    error = "Error: Cannot find module 'left-pad' %s" % poison
+    try:
+        s = ClaudeSession(rem, rem.repo)
+        s.prompt("please make the tests pass", hook=False)
+        for command, output, failed in (("npm test", error, True), ("npm install left-pad", "added 1 package", False), ("npm test", "ok", False)):
+            s.tool("Bash", {"command": command}, {"stdout": output, "stderr": "", "interrupted": False}, failed=output if failed else None, hook=False)
+        s.tool("Edit", {"file_path": str(rem.repo / "src/profile.py"), "old_string": "x", "new_string": poison},
+               {"filePath": str(rem.repo / "src/profile.py"), "structuredPatch": []}, hook=False)
+        s.reply("`getUserName` in src/profile.py was wrong about the mirror. %s" % poison, hook=False)
+        s.write()
+        rem.json("import")
+        live = ClaudeSession(rem, rem.repo)
+        live.prompt("go on with the tests")
+        rem.drained()
+        path = str(rem.repo / "src/profile.py")
+        said = [live.hook("PostToolUseFailure", tool_name="Bash", tool_input={"command": "npm test"}, tool_use_id="toolu_f", error="Exit code 1\n" + error),
+                live.prompt("npm test says\n%s" % error),
+                live.hook("PreToolUse", tool_name="Read", tool_input={"file_path": path}, tool_use_id="toolu_r"),
+                live.hook("PreToolUse", tool_name="Edit", tool_input={"file_path": path}, tool_use_id="toolu_e"),
+                live.hook("PreToolUse", tool_name="Bash", tool_input={"command": "npm test"}, tool_use_id="toolu_c")]
+        answered = [json.loads(out)["hookSpecificOutput"] for out in said if out.strip()]
+        assert answered, "nothing was told"
+        for answer in answered:
+            assert set(answer) == {"hookEventName", "additionalContext"} and len(answer["additionalContext"]) <= 1500
+            frames_hold(answer["additionalContext"])
+    finally:
+        rem.close()
+        shutil.rmtree(folder)
