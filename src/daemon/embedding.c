@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -218,6 +219,21 @@ struct made {
 	size_t n;
 };
 
+/* The sum of a text's and its heading's vectors, in the place of the first. */
+static void add_heading(struct made *m)
+{
+	float sum[VECTOR_DIMS];
+	double squared = 0;
+	for (size_t i = 0; i < VECTOR_DIMS; i++) {
+		sum[i] = (float)m->at[i] * m->scales[0] + EMBEDDING_HEADING * (float)m->at[VECTOR_DIMS + i] * m->scales[1];
+		squared += (double)sum[i] * (double)sum[i];
+	}
+	float length = (float)sqrt(squared);
+	for (size_t i = 0; length > 0 && i < VECTOR_DIMS; i++)
+		sum[i] /= length;
+	vector_pack(sum, m->at, m->scales);
+}
+
 /* False when there is no embedder any more. */
 static bool make(struct embedding *e, struct arena *a, const struct embedding_text *t, struct made *ret)
 {
@@ -226,7 +242,11 @@ static bool make(struct embedding *e, struct arena *a, const struct embedding_te
 	pthread_rwlock_rdlock(&e->model_lock);
 	bool is_there = e->embedder != NULL;
 	if (is_there && t->is_whole) {
-		embed_texts(e->embedder, &t->text, 1, ret->at, ret->scales);
+		const struct str texts[] = { t->text, t->heading };
+		size_t n = t->heading.n ? 2 : 1;
+		embed_texts(e->embedder, texts, n, ret->at, ret->scales);
+		if (n > 1)
+			add_heading(ret);
 		ret->n = 1;
 	} else if (is_there) {
 		embed_pieces(e->embedder, a, t->text, EMBEDDING_PIECES_MAX, &pieces, &ret->n);

@@ -66,6 +66,10 @@ struct embedding_text embedding_text(struct arena *a, const struct index_row *ro
 	if (!b.len)
 		return ret;
 	ret.text = (struct str){ arena_dup(a, b.data, b.len), b.len };
+	if (row->doc_kind == KIND_CHUNK && row->kind == CHANGE_MEMORY && row->title) {
+		ret.heading = str_of(row->title);
+		buf_printf(&b, "\n%s", row->title);
+	}
 	buf_str(&b, ret.is_whole ? "\nwhole" WAY : "\npieces" WAY);
 	ret.hash = (uint32_t)hash64(b.data, b.len);
 	return ret;

@@ -94,8 +94,11 @@ static void take_near(struct fuse *f, const struct vectors_hit *near, size_t n)
 	double prior;
 	for (size_t i = 0; i < n; i++) {
 		struct candidate c = { .key = key_of(f, near[i].id, near[i].session), .nearness = near[i].score };
-		if (near[i].best < index_weights.meaning_least || is_candidate(f, c.key) ||
-			!doc_find(f, near[i].id, &c.hit, &prior))
+		if ((!f->in->takes_far && near[i].best < MIN(index_weights.chunk_least, index_weights.meaning_least)) ||
+			is_candidate(f, c.key) || !doc_find(f, near[i].id, &c.hit, &prior))
+			continue;
+		bool is_chunk = DOC_CLASS(near[i].id) == DOC_MEMORY && c.hit.columns.kind == KIND_CHUNK;
+		if (!f->in->takes_far && near[i].best < (is_chunk ? index_weights.chunk_least : index_weights.meaning_least))
 			continue;
 		c.hit.prior = prior; /* as a share, until it is weighed */
 		c.hit.by_meaning = true;

@@ -111,6 +111,7 @@ struct search {
 	struct vectors *vectors;
 	const struct vector_query *meaning;
 	bool is_semantic; /* meaning alone */
+	bool takes_far;   /* what is found by meaning alone, however far it is */
 	struct search_filter filter;
 	size_t offset, limit;
 	bool wants_total; /* exact count */

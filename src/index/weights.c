@@ -33,6 +33,7 @@ struct weights index_weights = {
 	.meaning = 0.4,
 	.session_meaning = 0.35,
 	.meaning_least = 0.15,
+	.chunk_least = 0.08,
 	.meaning_full = 0.3,
 	.words_full = 1.25,
 	.session_words_full = 1.25,

@@ -32,6 +32,7 @@ struct weights {
 	/* Meaning: its share of the score, the rest is that of words. */
 	double meaning, session_meaning;
 	double meaning_least; /* similarity of what is found by meaning alone */
+	double chunk_least;   /* the same for a chunk, whose vector holds its heading twice */
 	double meaning_full;  /* similarity that counts fully even where nothing is nearer */
 	double words_full, session_words_full; /* so much of what holding every word scores counts fully, even where nothing holds them */
 	/* Priors, as shares of the score. */

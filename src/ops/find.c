@@ -317,6 +317,7 @@ static void meaning_add(struct lookup *l, const struct find *f, struct meaning *
 	q->vectors = m->vectors;
 	q->meaning = &m->query;
 	q->is_semantic = f->mode == FIND_SEMANTIC;
+	q->takes_far = f->takes_far;
 	ret->mode = q->is_semantic ? "semantic" : "hybrid";
 }
 

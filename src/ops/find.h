@@ -23,6 +23,7 @@ struct find {
 	const char *namespace, *tag;   /* of chunks; NULL: any */
 	int64_t as_of;                 /* 0: now */
 	size_t offset, limit;
+	bool takes_far;                /* by meaning, however far: the caller judges */
 	bool wants_total, by_session;
 };
 

@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 /* What of a question is filter and not text; see index/query.h. */
-static const char *const filters[] = { "file:", "type:", "kind:", "project:", "branch:", "agent:", "after:", "before:" };
+static const char *const filters[] = { "file:", "type:", "kind:", "project:", "branch:", "agent:", "after:", "before:", "namespace:", "tag:" };
 
 static bool is_filter(struct str word)
 {

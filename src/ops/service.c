@@ -11,6 +11,7 @@
 #include "ops/question.h"
 #include "ops/rarity.h"
 #include "ops/searched.h"
+#include "ops/similarity.h"
 #include "store/query_chunk.h"
 
 #define CANDIDATES_MIN 50  /* the index orders them; how similar they are decides */
@@ -170,18 +171,6 @@ struct candidates {
 	size_t n, cap, max;
 };
 
-/* A cosine on the scale of the contract, where .7 means that it answers. */
-static double calibrated(double cosine)
-{
-	static const double answers = SERVICE_THRESHOLD;
-
-	if (cosine <= 0)
-		return 0;
-	if (cosine < MEANING_ANSWERS)
-		return answers * cosine / MEANING_ANSWERS;
-	return answers + (1 - answers) * (cosine - MEANING_ANSWERS) / (1 - MEANING_ANSWERS);
-}
-
 /*
  * How well the chunk answers the question, from 0 to 1: by its meaning, where vectors tell, or by
  * the share of the question's words that it has, rare ones counting more.
@@ -192,7 +181,9 @@ static double similarity_of(struct candidates *c, const struct candidate *of)
 	double words =
 		question_match(&c->question, c->call->analyser, texts, ARRAY_LEN(texts)).coverage;
 
-	return MIN(MAX(words, calibrated(of->cosine)), 1);
+	const char *provider = settings_text(c->call->settings, SET_EMBED_PROVIDER);
+	double meaning = of->cosine != 0 ? similarity_of_cosine(provider, of->cosine) : 0;
+	return MIN(MAX(words, meaning), 1);
 }
 
 static int candidate_add(
@@ -216,6 +207,7 @@ static int candidates_find(struct candidates *c, const struct wanted *w, struct 
 	struct find f = {
 		.text = w->query,
 		.is_plain = true,
+		.takes_far = true,
 		.filter = { .classes = 1u << DOC_MEMORY, .memory_kinds = 1u << KIND_CHUNK },
 		.namespace = w->namespace,
 		.limit = PAGE,

@@ -10,6 +10,11 @@ import pytest
 
 from lib import Remanence, wait_for
 
+SECTIONS = pathlib.Path(__file__).parent.parent / "data" / "sections" / "pairs.jsonl"
+MODEL = pathlib.Path(os.environ.get("REMANENCE_TEST_MODEL") or
+                     pathlib.Path(os.environ.get("REMANENCE_TEST_CACHE", "/nonexistent")) / "model" / "model.bin")
+needs_model = pytest.mark.skipif(not MODEL.is_file(), reason="there is no model file; get it with: tools/model-get %s" % MODEL.parent)
+
 NETWORK = """---
 title: Réseau
 tags: [dns, réseau]
@@ -394,13 +399,8 @@ def test_the_search_log_keeps_what_is_wished_and_forgets_words(rem, notes):
 
 def test_the_three_routes_answer_from_chunks(rem, notes):
     add(rem)
-    port = rem.json("status")["http"].rpartition(":")[2]
-    token = (rem.home / "run" / "token").read_text().strip()
-
     def ask(path, body=None):
-        out = subprocess.run(["curl", "-s", "-H", "Authorization: Bearer " + token, *(["-d", json.dumps(body)] if body else []),
-                              "http://127.0.0.1:%s%s" % (port, path)], capture_output=True, text=True, check=True).stdout
-        return json.loads(out)
+        return asked(rem, path, body)
     stats = ask("/stats")
     assert (stats["total_chunks"], stats["total_files"]) == (3, 1) and stats["last_sync"].endswith("Z")
     best = ask("/search", {"query": "port wireguard"})[0]
@@ -408,3 +408,58 @@ def test_the_three_routes_answer_from_chunks(rem, notes):
                     "similarity": best["similarity"]} and best["similarity"] >= .7
     assert ask("/search", {"query": "port wireguard", "namespace": "notes", "limit": 1, "threshold": 0})
     assert "no namespace 'x'" in json.dumps(ask("/search", {"query": "a", "namespace": "x"}))
+
+
+def asked(rem, path, body=None):
+    port = rem.json("status")["http"].rpartition(":")[2]
+    token = (rem.home / "run" / "token").read_text().strip()
+    out = subprocess.run(["curl", "-s", "-H", "Authorization: Bearer " + token, *(["-d", json.dumps(body)] if body else []),
+                          "http://127.0.0.1:%s%s" % (port, path)], capture_output=True, text=True, check=True).stdout
+    return json.loads(out)
+
+
+def with_model(rem):
+    (rem.home / "model").mkdir(parents=True)
+    (rem.home / "model" / "model.bin").symlink_to(MODEL)
+
+
+def embedded(rem):
+    wait_for(lambda: rem.json("stats")["jobs"]["embed"] == 0, "everything to be embedded")
+    return rem.json("status")["embedder"]["made"]
+
+
+@needs_model
+def test_sections_are_found_by_questions_without_a_common_word_and_the_usual_threshold_tells_them_apart(rem):
+    pairs = [json.loads(line) for line in SECTIONS.read_text().splitlines()]
+    with_model(rem)
+    topics = {(p["language"], p["section"]): p["topic"] for p in pairs}
+    for language in ("fr", "en"):
+        (rem.scratch / language).mkdir()
+        (rem.scratch / language / "all.md").write_text("".join("## %s\n\n%s\n\n" % (p["section"], p["text"])
+                                                             for p in pairs if p["language"] == language))
+        rem.run("sync", "add", rem.scratch / language, "--namespace", language)
+    embedded(rem)
+    kept = others = first = 0
+    for p in pairs:
+        found = [topics[h["namespace"], h["section"]] for h in asked(rem, "/search", {"query": p["question"], "limit": 100})]
+        kept += p["topic"] in found
+        others += sum(t != p["topic"] for t in found)
+        hits = rem.json("search", p["question"], "--kind", "chunk", "--limit", 1)["hits"]
+        first += bool(hits) and topics[hits[0]["namespace"], hits[0]["section"]] == p["topic"]
+    print("at .7: %d of 40 kept, %.1f others for each question; %d of 40 first" % (kept, others / 40, first))
+    assert kept >= 28 and others / 40 <= 4 and first >= 20
+
+
+@needs_model
+def test_an_edit_and_a_rename_embed_only_what_is_new(rem, notes):
+    (notes / "more.md").write_text("".join("## Part %d\n\nSomething to be said about number %d.\n\n" % (i, i) for i in range(20)))
+    with_model(rem)
+    add(rem)
+    before = embedded(rem)
+    assert before == 23
+    (notes / "more.md").write_text((notes / "more.md").read_text().replace("about number 7", "against number 7"))
+    rem.run("sync", "run")
+    assert embedded(rem) == before + 1
+    (notes / "more.md").rename(notes / "elsewhere.md")
+    rem.run("sync", "run")
+    assert embedded(rem) == before + 1 and folder(rem)["chunks"] == 23
