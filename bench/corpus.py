@@ -22,14 +22,20 @@ GLUE = """the a of and to in it that with for on as by from is was this which wh
 SYLLABLES = "ba ce di fo gu ha ki lo mu na pe qui ra so tu va we xi yo zu bra cle dri flo gru pla sti tro kna phe".split()
 
 
+def vocabulary():
+    """The same whatever the seed: questions are asked in the words of the texts. The most frequent first."""
+    rng, made = random.Random(2), set()
+    while len(made) < 30000:
+        made.add("".join(rng.choice(SYLLABLES) for _ in range(rng.randint(2, 4))))
+    words = TECHNICAL + sorted(made)
+    rng.shuffle(words)
+    return words
+
+
 class Corpus:
     def __init__(self, seed=1):
         self.rng = random.Random(seed)
-        made = set()
-        while len(made) < 30000:
-            made.add("".join(self.rng.choice(SYLLABLES) for _ in range(self.rng.randint(2, 4))))
-        words = TECHNICAL + sorted(made)
-        self.rng.shuffle(words)
+        words = vocabulary()
         weights = list(itertools.accumulate(1 / (n + 5) for n in range(len(words))))
         self.words, self.weights = words, weights
         self.pool, self.at = [], 0

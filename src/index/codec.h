@@ -40,6 +40,15 @@ static inline unsigned bits_width(uint64_t max)
 	return max ? 64u - (unsigned)__builtin_clzll(max) : 0;
 }
 
+/* In plain C: the instruction is not on every processor, and the library's way is slower. */
+static inline uint32_t bits_count(uint64_t x)
+{
+	x -= x >> 1 & 0x5555555555555555u;
+	x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
+	x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+	return (uint32_t)(x * 0x0101010101010101u >> 56);
+}
+
 static inline uint64_t varint_get(const uint8_t **p)
 {
 	uint64_t v = 0;

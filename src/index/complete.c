@@ -1,6 +1,5 @@
 /*
- * Walks the shortest list of each segment and looks its documents up in the others, until one holds
- * all words as they stand.
+ * Intersects the maps of all words of a segment, until a document holds all words as they stand.
  */
 
 #include "index/complete.h"
@@ -8,8 +7,7 @@
 struct look {
 	struct run *r;
 	size_t view;
-	struct list *lists[QUERY_TERMS_MAX]; /* shortest first */
-	uint32_t at[QUERY_TERMS_MAX];
+	const struct list *lists[QUERY_TERMS_MAX];
 	size_t n;
 };
 
@@ -17,29 +15,32 @@ struct look {
 static void choose_lists(struct look *l)
 {
 	l->n = 0;
-	for (size_t g = 0; g < l->r->ngroups; g++) {
-		if (l->r->groups[g].word->is_whole)
-			continue;
-		struct list *list = run_list(l->r, l->view, g);
-		size_t k = l->n++;
-		for (; k > 0 && l->lists[k - 1]->n > list->n; k--)
-			l->lists[k] = l->lists[k - 1];
-		l->lists[k] = list;
-		l->at[l->n - 1] = 0;
-	}
+	for (size_t g = 0; g < l->r->ngroups; g++)
+		if (!l->r->groups[g].word->is_whole)
+			l->lists[l->n++] = run_list(l->r, l->view, g);
 }
 
-static bool holds_all(struct look *l, uint32_t doc, bool *ret_exact)
+static bool has_empty(const struct look *l)
 {
-	*ret_exact = true;
-	for (size_t i = 0; i < l->n; i++) {
-		const struct list *list = l->lists[i];
-		l->at[i] = list_first(list, l->at[i], doc);
-		if (l->at[i] == list->n || list->docs[l->at[i]] != doc)
-			return false;
-		*ret_exact &= list->exact[l->at[i]];
-	}
-	return true;
+	for (size_t i = 0; i < l->n; i++)
+		if (l->lists[i]->n == 0)
+			return true;
+	return false;
+}
+
+static uint64_t word_of_all(const struct look *l, size_t word)
+{
+	uint64_t bits = l->lists[0]->map[word];
+	for (size_t i = 1; i < l->n && bits; i++)
+		bits &= l->lists[i]->map[word];
+	return bits;
+}
+
+static uint64_t word_of_exact(const struct look *l, size_t word, uint64_t bits)
+{
+	for (size_t i = 0; i < l->n && bits; i++)
+		bits &= l->lists[i]->exact ? l->lists[i]->exact[word] : 0;
+	return bits;
 }
 
 static bool has_class(const struct segment *seg, uint32_t doc, uint32_t classes)
@@ -47,17 +48,24 @@ static bool has_class(const struct segment *seg, uint32_t doc, uint32_t classes)
 	return classes >> segment_class(seg, doc) & 1;
 }
 
-static enum match_rung look_in_view(
-	struct look *l, uint32_t classes, wanted_fn *is_wanted, void *ctx, enum match_rung best)
+static enum match_rung look_in_view(const struct look *l, uint32_t classes, wanted_fn *is_wanted,
+	void *ctx, enum match_rung best)
 {
-	const struct segment *seg = l->r->snap->views[l->view].seg;
-	for (uint32_t i = 0; i < l->lists[0]->n && best != MATCH_EXACT; i++) {
-		uint32_t doc = l->lists[0]->docs[i];
-		bool is_exact;
-		if (!holds_all(l, doc, &is_exact) || (best == MATCH_STEM && !is_exact) ||
-			!has_class(seg, doc, classes) || !is_wanted(ctx, l->view, doc))
-			continue;
-		best = is_exact ? MATCH_EXACT : MATCH_STEM;
+	const struct view *v = &l->r->snap->views[l->view];
+	const size_t words = has_empty(l) ? 0 : view_map_words(v);
+	for (size_t i = 0; i < words; i++) {
+		uint64_t bits = word_of_all(l, i), exact = word_of_exact(l, i, bits);
+		for (bits = best == MATCH_STEM ? exact : bits; bits; bits &= bits - 1) {
+			const unsigned bit = (unsigned)__builtin_ctzll(bits);
+			const uint32_t doc = (uint32_t)i * 64 + bit;
+			const bool is_exact = exact >> bit & 1;
+			if ((best == MATCH_STEM && !is_exact) || !has_class(v->seg, doc, classes) ||
+				!is_wanted(ctx, l->view, doc))
+				continue;
+			if (is_exact)
+				return MATCH_EXACT;
+			best = MATCH_STEM;
+		}
 	}
 	return best;
 }

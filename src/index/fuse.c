@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "index/filter.h"
+#include "index/prior.h"
 #include "index/query_parts.h"
 #include "index/vectors.h"
 #include "index/weights.h"
@@ -63,7 +64,7 @@ static bool doc_find(const struct fuse *f, doc_id id, struct hit *ret, double *r
 			return false;
 		*ret = (struct hit){ .id = id };
 		segment_columns(v->seg, doc, &ret->columns);
-		*ret_prior = search_prior(f->in, v->seg, doc);
+		*ret_prior = prior_of(f->in, v->seg, doc);
 		return true;
 	}
 	return false;

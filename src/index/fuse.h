@@ -21,6 +21,5 @@ void fuse_search(struct snapshot *snap, struct room *room, struct arena *a, cons
 /* search.c */
 void search_words(struct snapshot *snap, struct room *room, struct arena *a,
 	const struct search *q, struct search_result *ret);
-double search_prior(const struct search *in, const struct segment *seg, uint32_t doc);
 
 #endif

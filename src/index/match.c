@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/sessions.h"
 
 #define WINDOW 4096u
 #define STRIPE 16u
@@ -67,12 +68,7 @@ size_t match_refs(struct arena *a, const struct segment *seg, const struct query
 	return l.n;
 }
 
-/* What a code counts, in the word itself and in another form of it. */
-struct code_weights {
-	float of[2][CODE_COUNT]; /* [is_exact] */
-};
-
-static void fill_code_weights(struct code_weights *w)
+void code_weights_fill(struct code_weights *w)
 {
 	const struct code_info *codes = code_table();
 	for (int i = 0; i < CODE_COUNT; i++) {
@@ -84,56 +80,79 @@ static void fill_code_weights(struct code_weights *w)
 	}
 }
 
-static void list_room(struct run *r, struct list *l)
-{
-	size_t most = 0;
-	for (size_t i = 0; i < l->nrefs; i++)
-		most += l->refs[i].term.df;
-	l->docs = run_room(r, (most + 1) * sizeof(*l->docs));
-	l->tf = run_room(r, (most + 1) * sizeof(*l->tf));
-	l->exact = run_room(r, most + 1);
-}
+/* Documents on their way from postings to what is kept of them. */
+struct take {
+	struct run *r;
+	const struct view *v;
+	struct list *l;
+	const struct code_weights *weights;
+};
 
-static void gather_one(const struct view *v, struct list *l, const struct code_weights *weights)
+static void set_bits(uint64_t *map, const uint32_t *docs, uint32_t n)
 {
-	struct postings p;
-	const float *counts = weights->of[l->refs[0].is_exact];
-	uint32_t n = 0;
-	postings_start(&p, v->seg, &l->refs[0].term);
-	for (; postings_next(&p); n += p.n) {
-		memcpy(l->docs + n, p.docs, p.n * sizeof(*p.docs));
-		for (uint32_t i = 0; i < p.n; i++)
-			l->tf[n + i] = counts[p.codes[i]];
+	for (uint32_t i = 0; i < n;) {
+		const uint32_t word = docs[i] / 64;
+		uint64_t bits = 0;
+		for (; i < n && docs[i] / 64 == word; i++)
+			bits |= (uint64_t)1 << (docs[i] % 64);
+		map[word] |= bits;
 	}
-	memset(l->exact, l->refs[0].is_exact, n);
-	l->n = n;
 }
 
 /* Leaves removed documents out, whatever was written. */
-static void drop_dead(const struct view *v, struct list *l)
+static uint32_t drop_dead(const struct view *v, uint32_t *docs, float *tf, uint32_t n)
 {
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < l->n && v->dead; i++) {
-		l->docs[n] = l->docs[i];
-		l->tf[n] = l->tf[i];
-		l->exact[n] = l->exact[i];
-		n += !view_is_dead(v, l->docs[i]);
+	uint32_t kept = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		docs[kept] = docs[i];
+		tf[kept] = tf[i];
+		kept += !view_is_dead(v, docs[i]);
 	}
-	l->n = v->dead ? n : l->n;
+	return kept;
 }
 
-static void note_most(struct list *l)
+/* Four at a time, so that no maximum waits for the one before. */
+static float most_of(const float *tf, uint32_t n)
 {
-	float most = 0;
-	for (uint32_t i = 0; i < l->n; i++)
-		most = MAX(most, l->tf[i]);
-	l->most = most;
+	float most[4] = { 0 };
+	uint32_t i = 0;
+	for (; i + 4 <= n; i += 4)
+		for (unsigned k = 0; k < 4; k++)
+			most[k] = MAX(most[k], tf[i + k]);
+	for (; i < n; i++)
+		most[0] = MAX(most[0], tf[i]);
+	return MAX(MAX(most[0], most[1]), MAX(most[2], most[3]));
+}
+
+static void take_docs(const struct take *t, uint32_t *docs, float *tf, uint32_t n)
+{
+	if (t->v->dead)
+		n = drop_dead(t->v, docs, tf, n);
+	t->l->most = MAX(t->l->most, most_of(tf, n));
+	t->l->n += n;
+	set_bits(t->l->map, docs, n);
+	if (t->r->sums)
+		sessions_add(t->r->sums, t->v, docs, tf, n);
+}
+
+static void read_one(const struct take *t)
+{
+	struct postings p;
+	float tf[POSTING_BLOCK];
+	const float *counts = t->weights->of[t->l->refs[0].is_exact];
+	for (postings_start(&p, t->v->seg, &t->l->refs[0].term); postings_next(&p);) {
+		for (uint32_t i = 0; i < p.n; i++)
+			tf[i] = counts[p.codes[i]];
+		take_docs(t, p.docs, tf, p.n);
+	}
+	t->l->exact = t->l->refs[0].is_exact ? t->l->map : NULL;
 }
 
 struct window {
-	float tf[WINDOW]; /* above 0 for those that hold a form */
-	uint8_t exact[WINDOW];
-	uint8_t touched[WINDOW / STRIPE]; /* which stripes hold any */
+	float tf[WINDOW];                       /* above 0 for those that hold a form */
+	uint64_t touched[WINDOW / STRIPE / 64]; /* which stripes hold any */
+	uint32_t docs[WINDOW];
+	float found[WINDOW];
 };
 
 /*
@@ -141,18 +160,18 @@ struct window {
  * in hand.
  */
 static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start,
-	const struct code_weights *weights, bool is_exact)
+	const float *counts, uint64_t *exact)
 {
-	const float *counts = weights->of[is_exact];
 	while (p->n) {
-		uint32_t k = *i;
-		const uint32_t n = p->n;
+		const uint32_t first = *i, n = p->n;
+		uint32_t k = first;
 		for (; k < n && p->docs[k] - start < WINDOW; k++) {
 			const uint32_t at = p->docs[k] - start;
 			w->tf[at] += counts[p->codes[k]];
-			w->exact[at] |= is_exact;
-			w->touched[at / STRIPE] = 1;
+			w->touched[at / STRIPE / 64] |= (uint64_t)1 << (at / STRIPE % 64);
 		}
+		if (exact)
+			set_bits(exact, p->docs + first, k - first);
 		*i = k;
 		if (k < n)
 			return;
@@ -161,42 +180,44 @@ static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32
 	}
 }
 
-static void empty_stripe(struct window *w, struct list *l, uint32_t start, uint32_t first)
+static void empty_window(struct window *w, const struct take *t, uint32_t start)
 {
-	uint32_t n = l->n, *docs = l->docs;
-	float *tf = l->tf;
-	uint8_t *exact = l->exact;
-	for (uint32_t at = first; at < first + STRIPE; at++) {
-		/* Written always, kept when it counts: no branch to mispredict. */
-		docs[n] = start + at;
-		tf[n] = w->tf[at];
-		exact[n] = w->exact[at];
-		n += w->tf[at] > 0;
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < ARRAY_LEN(w->touched); i++) {
+		for (; w->touched[i]; w->touched[i] &= w->touched[i] - 1) {
+			const uint32_t first =
+				(i * 64 + (uint32_t)__builtin_ctzll(w->touched[i])) * STRIPE;
+			for (uint32_t at = first; at < first + STRIPE; at++) {
+				/* Written always, kept when it counts: no branch to mispredict. */
+				w->docs[n] = start + at;
+				w->found[n] = w->tf[at];
+				n += w->tf[at] > 0;
+			}
+			memset(w->tf + first, 0, STRIPE * sizeof(*w->tf));
+		}
 	}
-	l->n = n;
-	memset(w->tf + first, 0, STRIPE * sizeof(*w->tf));
-	memset(w->exact + first, 0, STRIPE * sizeof(*w->exact));
+	take_docs(t, w->docs, w->found, n);
 }
 
-static void empty_window(struct window *w, struct list *l, uint32_t start)
+/* Removed documents must not tell how well something matched either. */
+static void keep_live(struct list *l, size_t words)
 {
-	for (uint32_t stripe = 0; stripe < WINDOW / STRIPE; stripe++) {
-		if (w->touched[stripe])
-			empty_stripe(w, l, start, stripe * STRIPE);
-		w->touched[stripe] = 0;
-	}
+	for (size_t i = 0; l->exact && i < words; i++)
+		l->exact[i] &= l->map[i];
 }
 
 /* Several forms: summed in windows of documents. */
-static void gather_forms(
-	struct run *r, const struct view *v, struct list *l, const struct code_weights *weights)
+static void read_forms(const struct take *t, struct window *w)
 {
-	struct postings *p = run_room(r, l->nrefs * sizeof(*p));
-	uint32_t *at = arena_alloc(r->scratch, l->nrefs * sizeof(*at));
-	struct window *w = arena_alloc(r->scratch, sizeof(*w));
+	struct list *l = t->l;
+	struct postings *p = run_room(t->r, l->nrefs * sizeof(*p));
+	uint32_t *at = arena_alloc(t->r->scratch, l->nrefs * sizeof(*at));
 	for (size_t i = 0; i < l->nrefs; i++) {
-		postings_start(&p[i], v->seg, &l->refs[i].term);
+		postings_start(&p[i], t->v->seg, &l->refs[i].term);
 		postings_next(&p[i]);
+		if (l->refs[i].is_exact && !l->exact)
+			l->exact = arena_alloc(
+				t->r->scratch, view_map_words(t->v) * sizeof(*l->exact));
 	}
 	for (;;) {
 		uint32_t first = UINT32_MAX;
@@ -204,34 +225,43 @@ static void gather_forms(
 			if (p[i].n)
 				first = MIN(first, p[i].docs[at[i]]);
 		if (first == UINT32_MAX)
-			return;
+			break;
 		uint32_t start = first / 64 * 64;
 		for (size_t i = 0; i < l->nrefs; i++)
-			add_window(w, &p[i], &at[i], start, weights, l->refs[i].is_exact);
-		empty_window(w, l, start);
+			add_window(w, &p[i], &at[i], start, t->weights->of[l->refs[i].is_exact],
+				l->refs[i].is_exact ? l->exact : NULL);
+		empty_window(w, t, start);
 	}
+	keep_live(l, view_map_words(t->v));
+}
+
+static void match_group(
+	struct run *r, size_t g, const struct code_weights *weights, struct window *w)
+{
+	for (size_t v = 0; v < r->snap->n; v++) {
+		const struct take t = { r, &r->snap->views[v], run_list(r, v, g), weights };
+		t.l->nrefs = match_refs(r->scratch, t.v->seg, r->groups[g].word, false, &t.l->refs);
+		if (t.l->nrefs == 0)
+			continue;
+		t.l->map = arena_alloc(r->scratch, view_map_words(t.v) * sizeof(*t.l->map));
+		if (t.l->nrefs == 1)
+			read_one(&t);
+		else
+			read_forms(&t, w);
+		r->groups[g].df += t.l->n;
+	}
+	if (r->sums)
+		r->groups[g].session_idf = sessions_give(r, r->sums, 1);
 }
 
 void match_run(struct run *r)
 {
 	struct code_weights weights;
-	fill_code_weights(&weights);
+	struct window *w = arena_alloc(r->scratch, sizeof(*w));
+	code_weights_fill(&weights);
 	r->lists = arena_alloc(r->scratch, (r->snap->n * r->ngroups + 1) * sizeof(*r->lists));
-	for (size_t v = 0; v < r->snap->n; v++) {
-		for (size_t g = 0; g < r->ngroups; g++) {
-			struct list *l = run_list(r, v, g);
-			l->nrefs = match_refs(r->scratch, r->snap->views[v].seg, r->groups[g].word,
-				false, &l->refs);
-			list_room(r, l);
-			if (l->nrefs == 1)
-				gather_one(&r->snap->views[v], l, &weights);
-			else if (l->nrefs > 1)
-				gather_forms(r, &r->snap->views[v], l, &weights);
-			drop_dead(&r->snap->views[v], l);
-			note_most(l);
-			r->groups[g].df += l->n;
-		}
-	}
-	for (size_t g = 0; g < r->ngroups; g++)
+	for (size_t g = 0; g < r->ngroups; g++) {
+		match_group(r, g, &weights, w);
 		r->groups[g].idf = bm25_idf(r->docs, r->groups[g].df);
+	}
 }

@@ -17,15 +17,21 @@ struct ref {
 	bool is_exact; /* the word itself, not another form of its stem */
 };
 
-/* Documents of one segment that hold one group (or one pair), ascending. */
+/* Documents of one segment that hold one group. */
 struct list {
+	struct ref *refs; /* its posting lists */
+	size_t nrefs;
+	uint32_t n;       /* live documents */
+	float most;       /* the highest number of occurrences, weighted by field and form */
+	uint64_t *map;    /* a bit per document, live ones; NULL: none */
+	uint64_t *exact;  /* those that hold the word itself; NULL: none */
+};
+
+/* Documents of one segment that hold one pair, ascending: few. */
+struct pair_list {
 	uint32_t n, at; /* at: cursor of whoever walks it */
 	uint32_t *docs;
-	float *tf;      /* occurrences, weighted by field and form */
-	float most;     /* the highest of them */
-	uint8_t *exact; /* NULL for pairs */
-	struct ref *refs;
-	size_t nrefs;
+	float *tf;
 };
 
 struct group {
@@ -42,6 +48,8 @@ struct pair {
 };
 #define PAIRS_MAX 256
 
+struct session_sums;
+
 struct run {
 	struct snapshot *snap;
 	const struct search *in;
@@ -52,18 +60,26 @@ struct run {
 	struct list *lists; /* [view][group] */
 	struct pair pairs[PAIRS_MAX];
 	size_t npairs;
-	struct list *pair_lists; /* [view][pair] */
-	uint64_t **maps;         /* [view][group], NULL until needed: a bit per document */
-	float *session_scores;   /* by slot */
-	uint64_t docs;           /* live ones */
+	struct pair_list *pair_lists; /* [view][pair] */
+	struct session_sums *sums;    /* NULL: sessions are not scored */
+	float *session_scores;        /* by slot */
+	float *best_sessions;         /* scores, by window; for score.c alone */
+	uint64_t docs;                /* live ones */
 	/*
 	 * What score_docs need not give: documents whose base score, the weighted sum of own, pairs
-	 * and session, is below the least, or below their session's floor where there are floors.
+	 * and session, is below the least even with the highest prior that they can have, or itself
+	 * below their session's floor where there are floors.
 	 */
 	float least, *floors;
 	float own_weight, pair_weight, session_weight;
 	bool has_skipped; /* documents that hold a word were not given, and not for a floor alone */
 };
+
+/* What a code counts, in the word itself and in another form of it. */
+struct code_weights {
+	float of[2][CODE_COUNT]; /* [is_exact] */
+};
+void code_weights_fill(struct code_weights *w);
 
 /*
  * Finds the posting lists of a word in one segment: the forms of each of its stems, and the whole
@@ -71,7 +87,7 @@ struct run {
  */
 size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w,
 	bool exact_only, struct ref **ret);
-/* Fills groups (with df and idf) and lists. */
+/* Reads every posting of the question's words once: fills groups, lists and the words' part of the sessions' scores. */
 void match_run(struct run *r);
 
 /* Not zeroed. From the room that the index lends, or else from the scratch arena. */
@@ -82,28 +98,15 @@ static inline struct list *run_list(const struct run *r, size_t view, size_t gro
 	return &r->lists[view * r->ngroups + group];
 }
 
-static inline struct list *run_pair_list(const struct run *r, size_t view, size_t pair)
+static inline struct pair_list *run_pair_list(const struct run *r, size_t view, size_t pair)
 {
 	return &r->pair_lists[view * r->npairs + pair];
 }
 
-/* The list's first document from place `lo` on that is not before `doc`. */
-static inline uint32_t list_first(const struct list *l, uint32_t lo, uint32_t doc)
+/* Words of 64 documents that a view's maps have. */
+static inline size_t view_map_words(const struct view *v)
 {
-	uint32_t step = 1, hi = l->n;
-	while (lo + step < hi && l->docs[lo + step] < doc) {
-		lo += step;
-		step *= 2;
-	}
-	hi = MIN(hi, lo + step);
-	while (lo < hi) {
-		uint32_t mid = lo + (hi - lo) / 2;
-		if (l->docs[mid] < doc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
-	return lo;
+	return v->seg->t.docs / 64 + 1;
 }
 
 double bm25_idf(uint64_t docs, uint64_t df);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/sessions.h"
 
 /* Reads positions of a group's forms, documents ascending. */
 struct reader {
@@ -62,83 +63,50 @@ static unsigned count_near(const struct reader *a, const struct reader *b, uint3
 	return n;
 }
 
-/*
- * A bit per document of the view: intersecting two lists is then testing the shorter against the
- * other's map.
- */
-static uint64_t *map_of(struct run *r, size_t view, uint32_t group)
-{
-	uint64_t **map = &r->maps[view * r->ngroups + group];
-	const struct list *l = run_list(r, view, group);
-	if (*map)
-		return *map;
-	size_t bytes = (r->snap->views[view].seg->t.docs / 64 + 1) * sizeof(**map);
-	*map = run_room(r, bytes);
-	memset(*map, 0, bytes);
-	for (uint32_t i = 0; i < l->n;) {
-		const uint32_t word = l->docs[i] / 64;
-		uint64_t bits = 0;
-		for (; i < l->n && l->docs[i] / 64 == word; i++)
-			bits |= (uint64_t)1 << (l->docs[i] % 64);
-		(*map)[word] = bits;
-	}
-	return *map;
-}
-
-struct both {
-	const struct list *shorter;
-	const uint64_t *map; /* of the other */
-};
-
-static struct both both_of(struct run *r, size_t view, const struct pair *p)
+/* The maps' words, one by one; most are 0. */
+static uint32_t count_both(const struct run *r, size_t view, const struct pair *p)
 {
 	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
-	if (a->n == 0 || b->n == 0)
-		return (struct both){ 0 };
-	return a->n <= b->n ? (struct both){ a, map_of(r, view, p->b) }
-			    : (struct both){ b, map_of(r, view, p->a) };
-}
-
-static bool both_hold(const struct both *b, uint32_t doc)
-{
-	return b->map[doc / 64] >> (doc % 64) & 1;
-}
-
-static uint32_t count_both(struct run *r, size_t view, const struct pair *p)
-{
-	struct both b = both_of(r, view, p);
+	const size_t words = a->n && b->n ? view_map_words(&r->snap->views[view]) : 0;
 	uint32_t n = 0;
-	for (uint32_t i = 0; b.shorter && i < b.shorter->n; i++)
-		n += both_hold(&b, b.shorter->docs[i]);
+	for (size_t i = 0; i < words; i++)
+		for (uint64_t both = a->map[i] & b->map[i]; both; both = 0)
+			n += bits_count(both);
 	return n;
+}
+
+struct near {
+	struct reader a, b;
+	struct pair_list *out;
+};
+
+static void take_near(struct near *n, uint32_t doc)
+{
+	struct pair_list *out = n->out;
+	reader_at(&n->a, doc);
+	reader_at(&n->b, doc);
+	unsigned times = count_near(&n->a, &n->b, index_weights.pair_window);
+	if (times == 0)
+		return;
+	out->docs[out->n] = doc;
+	out->tf[out->n++] = (float)times;
 }
 
 static void find_pair(struct run *r, size_t view, size_t pair)
 {
 	const struct pair *p = &r->pairs[pair];
-	struct list *out = run_pair_list(r, view, pair);
-	struct both b = both_of(r, view, p);
-	uint32_t most = count_both(r, view, p);
-	struct reader ra, rb;
+	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
+	struct near n = { .out = run_pair_list(r, view, pair) };
+	const uint32_t most = count_both(r, view, p);
 	if (most == 0)
 		return;
-	out->docs = run_room(r, most * sizeof(*out->docs));
-	out->tf = run_room(r, most * sizeof(*out->tf));
-	reader_start(r, &ra, r->snap->views[view].seg, run_list(r, view, p->a));
-	reader_start(r, &rb, r->snap->views[view].seg, run_list(r, view, p->b));
-	for (uint32_t i = 0; i < b.shorter->n; i++) {
-		uint32_t doc = b.shorter->docs[i];
-		if (!both_hold(&b, doc))
-			continue;
-		reader_at(&ra, doc);
-		reader_at(&rb, doc);
-		unsigned n = count_near(&ra, &rb, index_weights.pair_window);
-		if (n) {
-			out->docs[out->n] = doc;
-			out->tf[out->n++] = (float)n;
-			out->most = MAX(out->most, (float)n);
-		}
-	}
+	n.out->docs = run_room(r, most * sizeof(*n.out->docs));
+	n.out->tf = run_room(r, most * sizeof(*n.out->tf));
+	reader_start(r, &n.a, r->snap->views[view].seg, a);
+	reader_start(r, &n.b, r->snap->views[view].seg, b);
+	for (size_t i = 0, words = view_map_words(&r->snap->views[view]); i < words; i++)
+		for (uint64_t both = a->map[i] & b->map[i]; both; both &= both - 1)
+			take_near(&n, (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(both));
 }
 
 static int compare_pairs(const void *x, const void *y)
@@ -181,12 +149,22 @@ static void choose_pairs(struct run *r)
 	}
 }
 
+static void score_in_sessions(struct run *r)
+{
+	for (size_t p = 0; p < r->npairs; p++) {
+		for (size_t v = 0; v < r->snap->n; v++) {
+			const struct pair_list *l = run_pair_list(r, v, p);
+			sessions_add(r->sums, &r->snap->views[v], l->docs, l->tf, l->n);
+		}
+		r->pairs[p].session_idf = sessions_give(r, r->sums, index_weights.session_pair);
+	}
+}
+
 void pairs_run(struct run *r)
 {
 	if (index_weights.pair == 0 && index_weights.session_pair == 0)
 		return;
 	choose_pairs(r);
-	r->maps = ARENA_ARRAY(r->scratch, uint64_t *, r->snap->n * r->ngroups + 1);
 	keep_affordable(r);
 	r->pair_lists =
 		arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
@@ -198,6 +176,8 @@ void pairs_run(struct run *r)
 	}
 	for (size_t p = 0; p < r->npairs; p++)
 		r->pairs[p].idf = bm25_idf(r->docs, r->pairs[p].df);
+	if (r->sums && index_weights.session_pair > 0)
+		score_in_sessions(r);
 }
 
 struct phrase_part {

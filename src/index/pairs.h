@@ -5,7 +5,7 @@
 
 /*
  * Near pairs: two words of the question that stand near each other both in it and in a text, in
- * either order.
+ * either order. Adds their part to the sessions' scores.
  */
 void pairs_run(struct run *r);
 

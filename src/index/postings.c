@@ -33,22 +33,54 @@ static uint32_t last_before(const struct postings *p, uint32_t block)
 	return block ? skip_last(p->skips, block - 1) : UINT32_MAX;
 }
 
+/* Eight values in one load; a width that the compiler knows needs no shifts by a variable. */
+static inline const uint8_t *unpack_by(const uint8_t *at, unsigned width, uint32_t *values)
+{
+	const uint64_t mask = ((uint64_t)1 << width) - 1;
+	for (uint32_t i = 0; i < POSTING_BLOCK; i += 8, at += width) {
+		const uint64_t word = load64(at);
+		for (unsigned k = 0; k < 8; k++)
+			values[i + k] = (uint32_t)(word >> (k * width) & mask);
+	}
+	return at;
+}
+
+static const uint8_t *unpack_wide(const uint8_t *at, unsigned width, uint32_t *values)
+{
+	for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += width)
+		values[i] = (uint32_t)bits_at(at, bit, width);
+	return at + POSTING_BLOCK / 8 * width;
+}
+
+static const uint8_t *unpack_values(const uint8_t *at, unsigned width, uint32_t *values)
+{
+	switch (width) {
+	case 0:
+		return unpack_by(at, 0, values);
+	case 1:
+		return unpack_by(at, 1, values);
+	case 2:
+		return unpack_by(at, 2, values);
+	case 3:
+		return unpack_by(at, 3, values);
+	case 4:
+		return unpack_by(at, 4, values);
+	case 5:
+		return unpack_by(at, 5, values);
+	case 6:
+		return unpack_by(at, 6, values);
+	case 7:
+		return unpack_by(at, 7, values);
+	default:
+		return unpack_wide(at, width, values);
+	}
+}
+
 /* Unpacks a block's values; returns where its data ends. See skip.h. */
 static const uint8_t *unpack(const uint8_t *at, unsigned width, uint32_t values[POSTING_BLOCK])
 {
-	const uint64_t mask = ((uint64_t)1 << width) - 1;
 	unsigned exceptions = *at++;
-	if (width <= 7) { /* eight values in one load */
-		for (uint32_t i = 0; i < POSTING_BLOCK; i += 8, at += width) {
-			const uint64_t word = load64(at);
-			for (unsigned k = 0; k < 8; k++)
-				values[i + k] = (uint32_t)(word >> (k * width) & mask);
-		}
-	} else {
-		for (uint32_t i = 0, bit = 0; i < POSTING_BLOCK; i++, bit += width)
-			values[i] = (uint32_t)((load64(at + (bit >> 3)) >> (bit & 7)) & mask);
-		at += POSTING_BLOCK / 8 * width;
-	}
+	at = unpack_values(at, width, values);
 	for (; exceptions > 0; exceptions--) {
 		uint32_t i = *at++ % POSTING_BLOCK;
 		values[i] |= (uint32_t)(varint_get(&at) << width);
@@ -127,6 +159,26 @@ static uint32_t block_for(const struct postings *p, uint32_t from, uint32_t doc)
 			hi = mid;
 	}
 	return lo;
+}
+
+uint32_t postings_ahead(const struct postings *p)
+{
+	const bool has_tail = p->next == p->blocks && p->ref.df % POSTING_BLOCK;
+	return p->next < p->blocks || has_tail ? last_before(p, p->next) + 1 : UINT32_MAX;
+}
+
+void postings_skip(struct postings *p, uint32_t doc)
+{
+	p->n = 0;
+	if (p->next < p->blocks)
+		p->next = block_for(p, p->next, doc);
+}
+
+struct block_bound postings_bound(const struct postings *p, uint32_t block)
+{
+	const uint8_t *skip = p->skips + (size_t)block * SKIP_ENTRY;
+	return (struct block_bound){ last_before(p, block) + 1, skip[SKIP_BEST_CODE],
+		skip[SKIP_SHORTEST] };
 }
 
 int postings_find(struct postings *p, uint32_t doc)

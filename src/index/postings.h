@@ -23,6 +23,16 @@ struct postings {
 void postings_start(struct postings *p, const struct segment *s, const struct term_ref *ref);
 /* Decodes the next block into docs and codes; false at the end. */
 bool postings_next(struct postings *p);
+/* The least number that a document behind the block in hand can have; UINT32_MAX when there is none. */
+uint32_t postings_ahead(const struct postings *p);
+/* Drops the block in hand; the next one is the first that can hold `doc` or what follows it. */
+void postings_skip(struct postings *p, uint32_t doc);
+/* What a full block can hold: no document before `first`, no counts above the code's, no text shorter. */
+struct block_bound {
+	uint32_t first;
+	uint8_t code, shortest;
+};
+struct block_bound postings_bound(const struct postings *p, uint32_t block);
 /*
  * Goes forward to the block that may hold `doc` and returns its place in it, or -1 when the list
  * has it not. Documents must be asked in ascending order.

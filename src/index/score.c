@@ -1,105 +1,30 @@
+/*
+ * Documents in windows of neighbours. What a window can give at most is known from the bounds of
+ * the blocks that reach into it and from the best session in it, so that most windows are passed
+ * over and their blocks never unpacked. In the others the rarest words are added first; the common
+ * ones only while some document may still enter the answer.
+ */
+
 #include "index/score.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/prior.h"
 
 #define WINDOW 1024u
 #define STRIPE 16u
+#define ROUNDED 1.0001f  /* bounds are sums too */
+#define BEST_SESSIONS 12 /* whose windows come first */
 
-uint32_t score_window = WINDOW;
-
-/* One term's occurrences by session, and the sessions that have any. */
-struct session_sums {
-	float *tf;
-	uint32_t *touched, n;
-};
-
-/* Adds the term's share to the sessions it occurs in and empties the sums. Returns its idf. */
-static double add_term(struct run *r, double weight, struct session_sums *sums, const float *norms)
-{
-	const double k1 = index_weights.session_k1;
-	const double idf =
-		bm25_idf(r->snap->sessions, sums->n - (sums->tf[0] > 0)); /* slot 0 is no session */
-	const float top = (float)(weight * idf * (k1 + 1));
-	for (uint32_t i = 0; i < sums->n; i++) {
-		uint32_t s = sums->touched[i];
-		r->session_scores[s] += top * sums->tf[s] / (sums->tf[s] + norms[s]);
-		sums->tf[s] = 0;
-	}
-	sums->n = 0;
-	return idf;
-}
-
-/* Adds the documents before `end`, each occurrence counting `weight`. */
-static uint32_t sum_until(const struct view *v, const struct list *l, uint32_t i, uint32_t end,
-	float weight, struct session_sums *sums)
-{
-	const uint32_t *slots = v->seg->slots;
-	uint32_t n = sums->n;
-	while (i < l->n && l->docs[i] < end) {
-		/* Neighbours are mostly of one session: their sum stays in a register. */
-		const uint32_t s = slots[l->docs[i]];
-		float sum = 0;
-		do
-			sum += l->tf[i++];
-		while (i < l->n && l->docs[i] < end && slots[l->docs[i]] == s);
-		/* Without a branch, which would be mispredicted half the time. */
-		sums->touched[n] = s;
-		n += sums->tf[s] == 0;
-		sums->tf[s] += weight * sum;
-	}
-	sums->n = n;
-	return i;
-}
-
-/* What a memory says was mostly said in its session before: it counts less. */
-static void sum_list(const struct view *v, const struct list *l, struct session_sums *sums)
-{
-	const uint32_t *starts = v->seg->t.class_start;
-	const float memory = (float)index_weights.session_memory;
-	uint32_t i = memory > 0 ? sum_until(v, l, 0, starts[1], memory, sums)
-				: list_first(l, 0, starts[1]);
-	i = sum_until(v, l, i, starts[2], 1, sums);
-	sum_until(v, l, i, starts[CLASS_COUNT], (float)index_weights.session_title, sums);
-}
-
-/* Words of a session, as they are counted; also of all of them together. */
-static double words_of(uint64_t others, uint64_t memories)
-{
-	return (double)others + index_weights.session_memory * (double)memories;
-}
-
-void score_sessions(struct run *r)
-{
-	const struct snapshot *s = r->snap;
-	const double k1 = index_weights.session_k1, b = index_weights.session_b;
-	double words = words_of(s->session_words_total, s->session_memory_words_total);
-	double average = s->sessions ? MAX(words / s->sessions, 1.0) : 1;
-	r->session_scores = ARENA_ARRAY(r->scratch, float, s->nslots);
-	if (s->sessions == 0)
-		return;
-	float *norms = ARENA_ARRAY(r->scratch, float, s->nslots);
-	struct session_sums sums = { ARENA_ARRAY(r->scratch, float, s->nslots),
-		ARENA_ARRAY(r->scratch, uint32_t, s->nslots + 1), 0 };
-	for (uint32_t i = 0; i < s->nslots; i++)
-		norms[i] = (float)(k1 * (1 - b + b * words_of(s->session_words[i], s->session_memory_words[i]) / average));
-	for (size_t g = 0; g < r->ngroups; g++) {
-		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_list(r, v, g), &sums);
-		r->groups[g].session_idf = add_term(r, 1, &sums, norms);
-	}
-	for (size_t p = 0; p < r->npairs && index_weights.session_pair > 0; p++) {
-		for (size_t v = 0; v < s->n; v++)
-			sum_list(&s->views[v], run_pair_list(r, v, p), &sums);
-		r->pairs[p].session_idf = add_term(r, index_weights.session_pair, &sums, norms);
-	}
-}
+uint32_t score_window = 512, score_parted = 2048;
 
 /* Of neighbouring documents; own is above 0 for those that hold a word that was looked for. */
 struct window {
 	float own[WINDOW], pairs[WINDOW];
-	uint8_t touched[WINDOW / STRIPE]; /* which stripes hold any */
+	float tf[WINDOW];        /* of the word in hand, which has several forms */
+	uint64_t touched, forms; /* which stripes of own and pairs, and of tf, hold any */
 };
 
 /* What a class's documents are measured with. */
@@ -122,133 +47,365 @@ static void fill_scale(const struct run *r, int class, struct scale *s)
 				: 0;
 }
 
+/* One posting list; those of one word are summed. */
+struct form {
+	struct postings p;
+	uint32_t at; /* in the block in hand */
+	const float *counts;
+};
+
+struct word {
+	struct form *forms;
+	size_t n;
+	float top, most; /* of one occurrence without end; the highest count */
+};
+
 /* One class of one segment, which is scored window by window. */
 struct pass {
 	struct run *r;
 	size_t view;
 	scored_fn *each;
 	void *ctx;
+	enum score_part part;
+	float cut; /* sessions from this score on are among the best */
+	struct code_weights counts;
 	const uint32_t *slots;
 	const uint8_t *lengths;
 	const struct scale *scale;
-	uint32_t end;
-	/* Groups from the rarest word to the most common; most that those from this one on can add. */
-	size_t order[QUERY_TERMS_MAX];
+	uint32_t range[2];                  /* of the class */
+	struct word words[QUERY_TERMS_MAX]; /* from the rarest to the most common */
+	size_t order[QUERY_TERMS_MAX];      /* groups */
+	/* Most that the words from this one on can add in the window; [0]: all. */
 	float bounds[QUERY_TERMS_MAX + 1];
+	float most;  /* in any window */
+	float prior; /* 1 and the most of the window's documents */
+	float missing; /* what a document of the window must get of words and pairs; 0: any may be given */
+	float *best; /* of the sessions in each window of each class of each segment; below 0: not known yet */
+	size_t windows; /* that come before the class's */
 };
-
-static float group_top(const struct pass *p, size_t group)
-{
-	return (float)p->r->groups[group].idf * (p->scale->k1 + 1);
-}
 
 static float pair_top(const struct pass *p, size_t pair)
 {
 	return (float)(index_weights.pair * p->r->pairs[pair].idf) * (p->scale->k1 + 1);
 }
 
-/* Adds a list's share to the documents of the range, to `sums`, which are the window's. */
-static void add_touching(struct window *w, float *sums, const struct pass *p, struct list *l,
-	const uint32_t range[2], float top)
+/* --- Forms. --- */
+
+/* Leaves what lies before `doc` behind; a block is only unpacked when it is the last, short one. */
+static void form_seek(struct form *f, uint32_t doc)
 {
-	/* In locals: a byte that is written could else be any of them. */
-	const uint32_t *docs = l->docs, n = list_first(l, l->at, range[1]);
-	const float *tf = l->tf, *norms = p->scale->norms;
-	const uint8_t *lengths = p->lengths;
-	for (uint32_t i = l->at; i < n; i++) {
-		const uint32_t at = docs[i] - range[0];
-		sums[at] += top * tf[i] / (tf[i] + norms[lengths[docs[i]]]);
-		w->touched[at / STRIPE] = 1;
+	struct postings *p = &f->p;
+	if (!p->n || p->docs[p->n - 1] < doc) {
+		f->at = 0;
+		postings_skip(p, doc);
+		if (p->next < p->blocks || !postings_next(p))
+			return;
 	}
-	l->at = n;
+	while (f->at < p->n && p->docs[f->at] < doc)
+		f->at++;
+	if (f->at == p->n)
+		p->n = f->at = 0;
 }
 
-/* Adds a list's share to the documents that are touched already, and to no others. */
-static void add_known(
-	struct window *w, const struct pass *p, struct list *l, const uint32_t range[2], float top)
+static uint32_t form_ahead(const struct form *f)
 {
-	const uint32_t *docs = l->docs, n = list_first(l, l->at, range[1]);
-	const float *tf = l->tf, *norms = p->scale->norms;
-	for (uint32_t i = l->at; i < n; i++) {
-		const uint32_t at = docs[i] - range[0];
-		if (w->own[at] > 0 || w->pairs[at] > 0)
-			w->own[at] += top * tf[i] / (tf[i] + norms[p->lengths[docs[i]]]);
+	return f->p.n ? f->p.docs[f->at] : postings_ahead(&f->p);
+}
+
+static float share_of(float tf, float norm)
+{
+	return tf / (tf + norm);
+}
+
+/* The rarest of all codes has none of its own; its counts are above all others. */
+static float code_most(const struct form *f, const struct word *w, uint8_t code)
+{
+	return code || w->most < 100 * (float)index_weights.body ? f->counts[code] : w->most;
+}
+
+static float block_share(
+	const struct pass *p, const struct word *w, const struct form *f, struct block_bound b)
+{
+	return share_of(code_most(f, w, b.code), p->scale->norms[b.shortest]);
+}
+
+/* Of the documents in hand. */
+static float hand_share(
+	const struct pass *p, const struct word *w, const struct form *f, uint32_t end)
+{
+	const struct postings *l = &f->p;
+	float most = 0;
+	if (l->next <= l->blocks)
+		return l->docs[f->at] < end ? block_share(p, w, f, postings_bound(l, l->next - 1))
+					    : 0;
+	for (uint32_t i = f->at; i < l->n && l->docs[i] < end; i++)
+		most = MAX(most,
+			share_of(f->counts[l->codes[i]], p->scale->norms[p->lengths[l->docs[i]]]));
+	return most;
+}
+
+/* The most that the form can add, as a share of the word's top, to documents before `end`. */
+static float form_share(
+	const struct pass *p, const struct word *w, const struct form *f, uint32_t end)
+{
+	const struct postings *l = &f->p;
+	float most = 0;
+	uint32_t b = l->next;
+	if (l->n) {
+		most = hand_share(p, w, f, end);
+		if (l->docs[l->n - 1] >= end)
+			return most;
 	}
-	l->at = n;
+	for (; b < l->blocks; b++) {
+		struct block_bound bound = postings_bound(l, b);
+		if (bound.first >= end)
+			return most;
+		most = MAX(most, block_share(p, w, f, bound));
+	}
+	return postings_ahead(l) < end && l->ref.df % POSTING_BLOCK
+		       ? MAX(most, share_of(w->most, p->scale->norms[0]))
+		       : most;
+}
+
+/* Whether documents of [start, end) are in hand, from `at` on. */
+static bool form_fill(struct form *f, uint32_t start, uint32_t end)
+{
+	struct postings *p = &f->p;
+	for (;;) {
+		while (f->at < p->n && p->docs[f->at] < start)
+			f->at++;
+		if (f->at < p->n)
+			return p->docs[f->at] < end;
+		f->at = 0;
+		p->n = 0;
+		if (postings_ahead(p) >= end || !postings_next(p))
+			return false;
+	}
+}
+
+/* --- Adding. --- */
+
+static void touch(uint64_t *stripes, uint32_t at)
+{
+	*stripes |= (uint64_t)1 << (at / STRIPE);
+}
+
+static void add_form(
+	struct window *w, const struct pass *p, struct form *f, float top, const uint32_t range[2])
+{
+	const float *norms = p->scale->norms, *counts = f->counts;
+	const uint8_t *lengths = p->lengths;
+	while (form_fill(f, range[0], range[1])) {
+		const uint32_t *docs = f->p.docs, n = f->p.n;
+		uint64_t touched = w->touched; /* in a register */
+		uint32_t i = f->at;
+		for (; i < n && docs[i] < range[1]; i++) {
+			const uint32_t at = docs[i] - range[0];
+			const float tf = counts[f->p.codes[i]];
+			w->own[at] += top * tf / (tf + norms[lengths[docs[i]]]);
+			touch(&touched, at);
+		}
+		w->touched = touched;
+		f->at = i;
+		if (i < n)
+			return;
+	}
+}
+
+static void count_form(struct window *w, struct form *f, const uint32_t range[2])
+{
+	while (form_fill(f, range[0], range[1])) {
+		const uint32_t *docs = f->p.docs, n = f->p.n;
+		const float *counts = f->counts;
+		uint64_t forms = w->forms;
+		uint32_t i = f->at;
+		for (; i < n && docs[i] < range[1]; i++) {
+			const uint32_t at = docs[i] - range[0];
+			w->tf[at] += counts[f->p.codes[i]];
+			touch(&forms, at);
+		}
+		w->forms = forms;
+		f->at = i;
+		if (i < n)
+			return;
+	}
+}
+
+static void add_word(
+	struct window *w, const struct pass *p, struct word *word, const uint32_t range[2])
+{
+	if (word->n == 1) {
+		add_form(w, p, &word->forms[0], word->top, range);
+		return;
+	}
+	for (size_t i = 0; i < word->n; i++)
+		count_form(w, &word->forms[i], range);
+	w->touched |= w->forms;
+	for (; w->forms; w->forms &= w->forms - 1) {
+		const uint32_t first = (uint32_t)__builtin_ctzll(w->forms) * STRIPE;
+		/* Without a branch: those that hold no form get 0 or, past the segment's end, nothing real. */
+		for (uint32_t at = first; at < first + STRIPE; at++) {
+			const float tf = w->tf[at];
+			const float share =
+				word->top * tf / (tf + p->scale->norms[p->lengths[range[0] + at]]);
+			w->own[at] += tf > 0 ? share : 0;
+		}
+		memset(w->tf + first, 0, STRIPE * sizeof(*w->tf));
+	}
+}
+
+static void add_pairs(struct window *w, const struct pass *p, const uint32_t range[2])
+{
+	const float *norms = p->scale->norms;
+	for (size_t k = 0; k < p->r->npairs; k++) {
+		struct pair_list *l = run_pair_list(p->r, p->view, k);
+		const float top = pair_top(p, k);
+		for (; l->at < l->n && l->docs[l->at] < range[1]; l->at++) {
+			const uint32_t at = l->docs[l->at] - range[0];
+			const float tf = l->tf[l->at];
+			w->pairs[at] += top * tf / (tf + norms[p->lengths[l->docs[l->at]]]);
+			touch(&w->touched, at);
+		}
+	}
+}
+
+/* --- Giving. --- */
+
+/* `more`: what may still be added. */
+static float base_of(
+	const struct pass *p, const struct window *w, uint32_t at, uint32_t slot, float more)
+{
+	const struct run *r = p->r;
+	return r->own_weight * w->own[at] + r->pair_weight * w->pairs[at] +
+	       r->session_weight * (slot ? r->session_scores[slot] : 0) + more;
+}
+
+/* Four numbers at a time, which every processor can. */
+typedef float floats __attribute__((vector_size(16)));
+typedef int32_t flags __attribute__((vector_size(16)));
+
+static floats floats_at(const float *p)
+{
+	floats f;
+	memcpy(&f, p, sizeof(f));
+	return f;
+}
+
+/*
+ * Whether all of a stripe miss what they need of words and pairs, without looking at their
+ * sessions: those are the window's, at best the best of them. `more` is what may still be added.
+ */
+static bool stripe_is_low(const struct pass *p, const struct window *w, uint32_t first, float more)
+{
+	const float own = p->r->own_weight, pair = p->r->pair_weight, missing = p->missing;
+	flags reach = { 0 };
+	for (uint32_t at = first; at < first + STRIPE; at += 4)
+		reach |= floats_at(w->own + at) * own + floats_at(w->pairs + at) * pair + more >=
+			 missing;
+	return !(reach[0] | reach[1] | reach[2] | reach[3]);
 }
 
 static void give(const struct pass *p, const struct window *w, uint32_t start, uint32_t at)
 {
 	struct run *r = p->r;
-	uint32_t slot = p->slots[start + at];
-	float session = slot ? r->session_scores[slot] : 0;
-	float base = r->own_weight * w->own[at] + r->pair_weight * w->pairs[at] +
-		     r->session_weight * session;
-	if (base < r->least || (r->floors && base < r->floors[slot])) {
-		r->has_skipped |= base < r->least;
+	const uint32_t slot = p->slots[start + at];
+	const float base = base_of(p, w, at, slot, 0);
+	if (base * p->prior < r->least || (r->floors && base < r->floors[slot])) {
+		r->has_skipped |= base * p->prior < r->least;
 		return;
 	}
+	if (view_is_dead(&r->snap->views[p->view], start + at))
+		return;
 	struct scored s = { .view = p->view,
 		.doc = start + at,
 		.own = w->own[at],
 		.pairs = w->pairs[at],
-		.session = session };
+		.session = slot ? r->session_scores[slot] : 0 };
 	p->each(p->ctx, &s);
 }
 
-/* Gives the documents that hold a pair or whose own score is above `least`. */
-static void empty_window(struct window *w, const struct pass *p, uint32_t start, float least)
+/* Gives what holds a word and reaches the least, unless `is_lost`; the window is empty then. */
+static void empty_window(struct window *w, const struct pass *p, uint32_t start, bool is_lost)
 {
-	for (uint32_t stripe = 0; stripe < WINDOW / STRIPE; stripe++) {
-		const uint32_t first = stripe * STRIPE;
-		if (!w->touched[stripe])
-			continue;
-		for (uint32_t at = first; at < first + STRIPE; at++)
-			if (w->own[at] > least || w->pairs[at] > 0)
+	for (; w->touched; w->touched &= w->touched - 1) {
+		const uint32_t first = (uint32_t)__builtin_ctzll(w->touched) * STRIPE;
+		const bool is_low = is_lost || stripe_is_low(p, w, first, 0);
+		for (uint32_t at = first; at < first + STRIPE && !is_low; at++)
+			if (w->own[at] > 0)
 				give(p, w, start, at);
 		memset(w->own + first, 0, STRIPE * sizeof(*w->own));
 		memset(w->pairs + first, 0, STRIPE * sizeof(*w->pairs));
 	}
-	memset(w->touched, 0, sizeof(w->touched));
 }
 
-/* Start of the next window that is not empty; the end when there is none. */
-static uint32_t next_start(const struct pass *p)
+/* Whether a document that was touched can still enter the answer. */
+static bool has_hope(const struct window *w, const struct pass *p, uint32_t start, float more)
 {
-	uint32_t first = p->end;
-	for (size_t g = 0; g < p->r->ngroups; g++) {
-		const struct list *l = run_list(p->r, p->view, g);
-		if (l->at < l->n)
-			first = MIN(first, l->docs[l->at]);
+	const struct run *r = p->r;
+	for (uint64_t left = w->touched; left; left &= left - 1) {
+		const uint32_t first = (uint32_t)__builtin_ctzll(left) * STRIPE;
+		const bool is_low = stripe_is_low(p, w, first, more);
+		for (uint32_t at = first; at < first + STRIPE && !is_low; at++) {
+			if (w->own[at] <= 0 && w->pairs[at] <= 0)
+				continue;
+			const uint32_t slot = p->slots[start + at];
+			const float most = base_of(p, w, at, slot, more);
+			if (most * p->prior >= r->least && !(r->floors && most < r->floors[slot]))
+				return true;
+		}
 	}
-	return first;
+	return false;
 }
+
+/* --- Windows. --- */
 
 static float best_session(const struct pass *p, const uint32_t range[2])
 {
 	const float *scores = p->r->session_scores;
+	uint32_t last = 0;
 	float best = 0;
-	for (uint32_t d = range[0]; d < range[1]; d++)
-		best = MAX(best, scores[p->slots[d]]); /* of no session: at most too careful */
+	for (uint32_t d = range[0]; d < range[1]; d++) {
+		/* Neighbours are mostly of one session. */
+		if (p->slots[d] == last)
+			continue;
+		last = p->slots[d];
+		best = MAX(best, scores[last]);
+	}
 	return best;
 }
 
-/*
- * What the own score of a document in the range must exceed to reach the least, weighted, when it
- * holds no pair. Those with a pair are few, and all given.
- */
-static float missing_in(const struct pass *p, const uint32_t range[2])
+/* The same, found once. */
+static float session_of(const struct pass *p, const uint32_t range[2])
 {
-	const struct run *r = p->r;
-	return r->least <= 0 ? 0
-			     : MAX(0, r->least - r->session_weight * best_session(p, range));
+	float *best = &p->best[p->windows + (range[0] - p->range[0]) / score_window];
+	if (*best < 0)
+		*best = best_session(p, range);
+	return *best;
+}
+
+/* Places every list at the window and fills the bounds; returns the least document that any of them can have. */
+static uint32_t find_bounds(struct pass *p, const uint32_t range[2])
+{
+	uint32_t first = UINT32_MAX;
+	for (size_t i = p->r->ngroups; i-- > 0;) {
+		struct word *w = &p->words[i];
+		float share = 0;
+		for (size_t k = 0; k < w->n; k++) {
+			form_seek(&w->forms[k], range[0]);
+			share += form_share(p, w, &w->forms[k], range[1]);
+			first = MIN(first, form_ahead(&w->forms[k]));
+		}
+		p->bounds[i] =
+			p->bounds[i + 1] + p->r->own_weight * w->top * MIN(share, 1) * ROUNDED;
+	}
+	return first;
 }
 
 /*
- * How many of the groups, in order, a document must be looked for in: one that holds none of them
+ * How many of the words, in order, a document must be looked for in: one that holds none of them
  * misses the least, whatever else it holds.
  */
-static size_t essential_groups(const struct pass *p, float missing)
+static size_t essential_words(const struct pass *p, float missing)
 {
 	size_t n = p->r->ngroups;
 	while (n > 0 && p->bounds[n - 1] < missing)
@@ -256,85 +413,89 @@ static size_t essential_groups(const struct pass *p, float missing)
 	return n;
 }
 
-static void skip_to(const struct pass *p, uint32_t doc)
+/* The first pair's document from `doc` on. */
+static uint32_t seek_pairs(const struct pass *p, uint32_t doc)
 {
-	for (size_t g = 0; g < p->r->ngroups; g++) {
-		struct list *l = run_list(p->r, p->view, g);
-		l->at = list_first(l, l->at, doc);
-	}
+	uint32_t first = UINT32_MAX;
 	for (size_t i = 0; i < p->r->npairs; i++) {
-		struct list *l = run_pair_list(p->r, p->view, i);
-		l->at = list_first(l, l->at, doc);
+		struct pair_list *l = run_pair_list(p->r, p->view, i);
+		while (l->at < l->n && l->docs[l->at] < doc)
+			l->at++;
+		if (l->at < l->n)
+			first = MIN(first, l->docs[l->at]);
 	}
+	return first;
 }
 
-static bool has_pair(const struct pass *p, const uint32_t range[2])
+static void score_words(struct pass *p, struct window *w, const uint32_t range[2], bool has_pair)
 {
-	bool has = false;
-	for (size_t i = 0; i < p->r->npairs; i++) {
-		const struct list *l = run_pair_list(p->r, p->view, i);
-		has |= l->at < l->n && l->docs[l->at] < range[1];
-	}
-	return has;
-}
-
-static void score_range(const struct pass *p, struct window *w, const uint32_t range[2])
-{
-	struct run *r = p->r;
-	const float missing = missing_in(p, range);
-	size_t essential = essential_groups(p, missing);
-	r->has_skipped |= missing > 0;
-	if (essential == 0 && !has_pair(p, range)) {
-		skip_to(p, range[1]);
+	const size_t essential = essential_words(p, p->missing);
+	size_t i = 0;
+	if (essential == 0 && !has_pair)
 		return;
-	}
-	for (size_t i = 0; i < r->npairs; i++)
-		add_touching(w, w->pairs, p, run_pair_list(r, p->view, i), range, pair_top(p, i));
-	for (size_t i = 0; i < essential; i++)
-		add_touching(w, w->own, p, run_list(r, p->view, p->order[i]), range,
-			group_top(p, p->order[i]));
-	for (size_t i = essential; i < r->ngroups; i++)
-		add_known(w, p, run_list(r, p->view, p->order[i]), range,
-			group_top(p, p->order[i]));
-	empty_window(w, p, range[0], r->own_weight > 0 ? 0.9999f * missing / r->own_weight : 0);
+	if (has_pair)
+		add_pairs(w, p, range);
+	for (; i < essential; i++)
+		add_word(w, p, &p->words[i], range);
+	for (; i < p->r->ngroups && has_hope(w, p, range[0], p->bounds[i]); i++)
+		add_word(w, p, &p->words[i], range);
+	empty_window(w, p, range[0], i < p->r->ngroups);
 }
 
-/* The most that a list can add to a document: its highest count in the shortest text. */
-static float list_bound(const struct pass *p, const struct list *l, float top)
-{
-	return l->n ? 1.0001f * top * l->most / (l->most + p->scale->norms[0]) : 0;
-}
-
-static void fill_bounds(struct pass *p)
+/* Returns where to go on. */
+static uint32_t score_range(
+	struct pass *p, struct window *w, const uint32_t range[2], float session)
 {
 	struct run *r = p->r;
-	p->bounds[r->ngroups] = 0;
-	for (size_t i = r->ngroups; i > 0; i--)
-		p->bounds[i - 1] = p->bounds[i] +
-				   r->own_weight * list_bound(p, run_list(r, p->view, p->order[i - 1]),
-							   group_top(p, p->order[i - 1]));
+	const bool is_bounded = r->least > 0;
+	p->prior = 1 + (float)prior_most(r->in, r->snap->views[p->view].seg, range[0], range[1]);
+	p->missing = is_bounded
+			     ? MAX(0, r->least / p->prior - r->session_weight * session) / ROUNDED
+			     : 0;
+	const uint32_t pair = seek_pairs(p, range[0]);
+	r->has_skipped |= p->missing > 0;
+	if (p->most < p->missing && pair >= range[1])
+		return range[1];
+	const uint32_t first = MIN(find_bounds(p, range), pair);
+	if (first < range[1])
+		score_words(p, w, range, pair < range[1]);
+	return MAX(first, range[1]);
 }
 
-static void score_class(struct pass *p, struct window *w, const uint32_t class_range[2])
+static bool is_of_part(const struct pass *p, float session)
 {
-	skip_to(p, class_range[0]);
-	p->end = class_range[1];
-	fill_bounds(p);
-	for (uint32_t start; (start = next_start(p)) < p->end;) {
-		const uint32_t range[2] = { start, MIN(start + score_window, p->end) };
-		score_range(p, w, range);
+	return p->part == SCORE_ALL || (p->part == SCORE_BEST) == (session >= p->cut);
+}
+
+static void fill_most(struct pass *p)
+{
+	p->most = 0;
+	for (size_t i = 0; i < p->r->ngroups; i++) {
+		const struct word *w = &p->words[i];
+		if (w->n)
+			p->most += p->r->own_weight * w->top *
+				   share_of(w->most, p->scale->norms[0]) * ROUNDED;
 	}
 }
 
-static void every_doc(const struct pass *p, const uint32_t range[2])
+static void score_class(struct pass *p, struct window *w)
 {
-	const struct view *v = &p->r->snap->views[p->view];
-	for (uint32_t d = range[0]; d < range[1]; d++) {
-		struct scored s = { .view = p->view, .doc = d };
-		if (!view_is_dead(v, d))
-			p->each(p->ctx, &s);
+	for (size_t i = 0; i < p->r->ngroups; i++)
+		p->words[i].top = (float)p->r->groups[p->order[i]].idf * (p->scale->k1 + 1);
+	fill_most(p);
+	for (uint32_t start = p->range[0]; start < p->range[1];) {
+		const uint32_t range[2] = { start, MIN(start + score_window, p->range[1]) };
+		const float session = session_of(p, range);
+		uint32_t next = range[1];
+		if (is_of_part(p, session))
+			next = score_range(p, w, range, session);
+		if (next >= p->range[1])
+			return;
+		start = p->range[0] + (next - p->range[0]) / score_window * score_window;
 	}
 }
+
+/* --- Views. --- */
 
 static void order_groups(struct pass *p)
 {
@@ -347,27 +508,137 @@ static void order_groups(struct pass *p)
 	}
 }
 
-void score_docs(struct run *r, uint32_t classes, scored_fn *each, void *ctx)
+static void start_words(struct pass *p)
+{
+	struct run *r = p->r;
+	for (size_t i = 0; i < r->ngroups; i++) {
+		const struct list *l = run_list(r, p->view, p->order[i]);
+		struct word *w = &p->words[i];
+		w->n = l->n ? l->nrefs : 0;
+		w->most = l->most;
+		w->forms = run_room(r, w->n * sizeof(*w->forms));
+		for (size_t k = 0; k < w->n; k++) {
+			postings_start(
+				&w->forms[k].p, r->snap->views[p->view].seg, &l->refs[k].term);
+			w->forms[k].at = 0;
+			w->forms[k].counts = p->counts.of[l->refs[k].is_exact];
+		}
+	}
+	for (size_t k = 0; k < r->npairs; k++)
+		run_pair_list(r, p->view, k)->at = 0;
+}
+
+static void every_doc(const struct pass *p)
+{
+	const struct view *v = &p->r->snap->views[p->view];
+	for (uint32_t d = p->range[0]; d < p->range[1]; d++) {
+		struct scored s = { .view = p->view, .doc = d };
+		if (!view_is_dead(v, d))
+			p->each(p->ctx, &s);
+	}
+}
+
+static int descending(const void *x, const void *y)
+{
+	const float *a = x, *b = y;
+	return (*a < *b) - (*a > *b);
+}
+
+/* The score of the last of the best sessions. */
+static float find_cut(const struct run *r)
+{
+	float best[BEST_SESSIONS + 1] = { 0 };
+	for (uint32_t s = 1; s < r->snap->nslots; s++) {
+		if (r->session_scores[s] <= best[BEST_SESSIONS - 1])
+			continue;
+		best[BEST_SESSIONS] = r->session_scores[s];
+		qsort(best, BEST_SESSIONS + 1, sizeof(*best), descending);
+	}
+	return best[BEST_SESSIONS - 1];
+}
+
+static size_t windows_in(const uint32_t range[2])
+{
+	return (range[1] - range[0] + score_window - 1) / score_window;
+}
+
+/* What the first part found out about windows serves the second. */
+static void start_windows(struct pass *p)
+{
+	struct run *r = p->r;
+	size_t n = 0;
+	for (size_t v = 0; v < r->snap->n; v++)
+		for (int c = 0; c < CLASS_COUNT; c++)
+			n += windows_in(&r->snap->views[v].seg->t.class_start[c]);
+	if (!r->best_sessions || p->part != SCORE_REST) {
+		r->best_sessions = run_room(r, (n + 1) * sizeof(float));
+		for (size_t i = 0; i < n; i++)
+			r->best_sessions[i] = -1;
+	}
+	p->best = r->best_sessions;
+}
+
+bool score_is_parted(const struct run *r)
+{
+	uint64_t postings = 0;
+	for (size_t g = 0; g < r->ngroups; g++)
+		postings += r->groups[g].df;
+	return postings >= score_parted && !r->floors;
+}
+
+void score_docs(struct run *r, uint32_t classes, enum score_part part, scored_fn *each, void *ctx)
 {
 	struct window *w = ARENA_NEW(r->scratch, struct window);
+	struct pass *p = ARENA_NEW(r->scratch, struct pass);
 	struct scale scales[CLASS_COUNT];
+	*p = (struct pass){ .r = r, .each = each, .ctx = ctx, .part = part };
+	p->cut = part == SCORE_ALL ? 0 : find_cut(r);
+	start_windows(p);
+	code_weights_fill(&p->counts);
 	for (int c = 0; c < CLASS_COUNT; c++)
 		fill_scale(r, c, &scales[c]);
-	struct pass p = { .r = r, .each = each, .ctx = ctx };
-	order_groups(&p);
-	for (p.view = 0; p.view < r->snap->n; p.view++) {
-		const struct segment *seg = r->snap->views[p.view].seg;
-		p.slots = seg->slots;
-		p.lengths = seg->lengths;
+	order_groups(p);
+	for (p->view = 0; p->view < r->snap->n; p->view++) {
+		const struct segment *seg = r->snap->views[p->view].seg;
+		p->slots = seg->slots;
+		p->lengths = seg->lengths;
+		start_words(p);
 		for (int c = 0; c < CLASS_COUNT; c++) {
-			const uint32_t range[2] = { seg->t.class_start[c], seg->t.class_start[c + 1] };
-			if (!(classes >> c & 1) || range[0] == range[1])
+			p->range[0] = seg->t.class_start[c];
+			p->range[1] = seg->t.class_start[c + 1];
+			p->scale = &scales[c];
+			if (!(classes >> c & 1) || p->range[0] == p->range[1])
 				continue;
-			p.scale = &scales[c];
 			if (r->ngroups)
-				score_class(&p, w, range);
+				score_class(p, w);
 			else
-				every_doc(&p, range);
+				every_doc(p);
+			p->windows += windows_in(p->range);
 		}
+	}
+}
+
+/* A word of the maps of all words. */
+static uint64_t word_of_any(const struct run *r, size_t view, size_t word)
+{
+	uint64_t bits = 0;
+	for (size_t g = 0; g < r->ngroups; g++) {
+		const struct list *l = run_list(r, view, g);
+		bits |= l->map ? l->map[word] : 0;
+	}
+	return bits;
+}
+
+void score_count(struct run *r, uint32_t classes, scored_fn *each, void *ctx)
+{
+	for (size_t v = 0; v < r->snap->n; v++) {
+		const struct view *view = &r->snap->views[v];
+		for (size_t i = 0, words = view_map_words(view); i < words; i++)
+			for (uint64_t bits = word_of_any(r, v, i); bits; bits &= bits - 1) {
+				struct scored s = { .view = v,
+					.doc = (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(bits) };
+				if (classes >> segment_class(view->seg, s.doc) & 1)
+					each(ctx, &s);
+			}
 	}
 }

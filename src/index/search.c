@@ -14,13 +14,14 @@
 #include "index/filter.h"
 #include "index/fuse.h"
 #include "index/pairs.h"
+#include "index/prior.h"
 #include "index/rank.h"
 #include "index/score.h"
+#include "index/sessions.h"
 #include "index/spell.h"
 
 #define RESULTS_MAX 101000u /* offset + limit */
 #define SESSION_CHANGES 64
-#define DAY_MS 86400000.0
 
 const char *const match_names[] = {
 	[MATCH_NONE] = "none",
@@ -46,40 +47,6 @@ struct collect {
 	double most_prior;
 };
 
-double search_prior(const struct search *in, const struct segment *seg, uint32_t doc)
-{
-	const struct weights *w = &index_weights;
-	uint64_t flags = segment_column(seg, COLUMN_FLAGS, doc);
-	double share = 0;
-	if (in->now) {
-		double age =
-			MAX(0.0, (double)in->now - (double)segment_column(seg, COLUMN_AT, doc)) /
-			DAY_MS;
-		share += w->recency * exp2(-age / w->recency_days);
-	}
-	int64_t at = (int64_t)segment_column(seg, COLUMN_AT, doc);
-	share += at >= in->period_from && at < in->period_to ? w->period : 0;
-	share += flags & DOC_PINNED ? w->pinned : 0;
-	share += flags & DOC_META ? w->meta : 0;
-	share += flags & DOC_SUSPECT ? w->suspect : 0;
-	if (segment_class(seg, doc) != DOC_MEMORY)
-		return share;
-	uint64_t kind = segment_column(seg, COLUMN_KIND, doc);
-	share += kind < MEMORY_KIND_COUNT ? w->kinds[kind] : 0;
-	return share +
-	       w->confidence * (double)segment_column(seg, COLUMN_CONFIDENCE, doc) / UINT8_MAX;
-}
-
-static double most_prior(const struct search *in)
-{
-	const struct weights *w = &index_weights;
-	double kind = 0;
-	for (int i = 0; i < MEMORY_KIND_COUNT; i++)
-		kind = MAX(kind, w->kinds[i]);
-	double period = in->period_from < in->period_to ? w->period : 0;
-	return w->recency + w->pinned + w->confidence + period + kind;
-}
-
 static void collect_view(struct collect *c, size_t view)
 {
 	const struct segment *seg = c->r->snap->views[view].seg;
@@ -89,10 +56,16 @@ static void collect_view(struct collect *c, size_t view)
 		c->in->query->nphrases ? phrase_check_new(c->r->scratch, c->in->query, seg) : NULL;
 }
 
-/* The base score that a key needs at least; a little lower, since the sums are rounded. */
+/* A little, since sums are rounded. */
+static float lowered(double key)
+{
+	return (float)(key * 0.9999);
+}
+
+/* The base score that a key needs at least. */
 static float without_prior(const struct collect *c, double key)
 {
-	return (float)(key / (1 + c->most_prior) * 0.9999);
+	return lowered(key / (1 + c->most_prior));
 }
 
 static int compare_keys(const void *x, const void *y)
@@ -112,7 +85,7 @@ static void raise_session_least(struct collect *c)
 	if (n < c->rank.max || c->rank.max == 0)
 		return;
 	qsort(c->keys, n, sizeof(*c->keys), compare_keys);
-	c->r->least = without_prior(c, c->keys[c->rank.max - 1]);
+	c->r->least = lowered(c->keys[c->rank.max - 1]);
 }
 
 static void keep(struct collect *c, const struct scored *s, struct ranked *item)
@@ -121,7 +94,7 @@ static void keep(struct collect *c, const struct scored *s, struct ranked *item)
 	uint32_t slot = seg->slots[s->doc];
 	double base = (double)item->own + item->session + item->pairs;
 	if (c->r->ngroups) {
-		item->prior = (float)(base * search_prior(c->in, seg, s->doc));
+		item->prior = (float)(base * prior_of(c->in, seg, s->doc));
 		item->key = base + item->prior;
 	} else {
 		item->key = (double)segment_column(seg, COLUMN_AT, s->doc);
@@ -153,7 +126,7 @@ static void raise_least(struct collect *c)
 {
 	if (c->in->wants_total || c->in->by_session || !rank_is_full(&c->rank))
 		return;
-	c->r->least = c->rank.max ? without_prior(c, c->rank.items[0].key) : INFINITY;
+	c->r->least = c->rank.max ? lowered(c->rank.items[0].key) : INFINITY;
 }
 
 static bool is_wanted(void *ctx, size_t view, uint32_t doc)
@@ -214,8 +187,8 @@ static void give_hits(const struct collect *c, struct arena *a, struct search_re
 	ret->total_is_exact = !c->r->has_skipped;
 	ret->match = c->match;
 	for (size_t g = 0; g < c->r->ngroups; g++)
-		ret->full += c->in->by_session ? c->r->groups[g].session_idf + c->r->groups[g].idf :
-						 c->r->groups[g].idf;
+		ret->full += c->in->by_session ? c->r->groups[g].session_idf + c->r->groups[g].idf
+					       : c->r->groups[g].idf;
 }
 
 /*
@@ -250,24 +223,30 @@ static void search_once(
 			r->groups[r->ngroups++] = (struct group){ .word = &in->query->words[i] };
 	for (int c = 0; c < CLASS_COUNT; c++)
 		r->docs += r->snap->classes[c].docs;
+	if (!is_count(in))
+		r->sums = sessions_start(r);
 	match_run(r);
-	if (is_count(in)) {
-		r->session_scores = ARENA_ARRAY(r->scratch, float, r->snap->nslots);
-	} else {
+	if (!is_count(in))
 		pairs_run(r);
-		score_sessions(r);
-	}
 	set_weights(r, in);
-	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = most_prior(in) };
+	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = prior_highest(in) };
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
 	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
 	if (in->by_session)
 		start_sessions(&c);
 	const uint32_t classes = filter_classes(&in->filter);
-	score_docs(r, classes, take_scored, &c);
+	if (is_count(in) && r->ngroups) {
+		score_count(r, classes, take_scored, &c);
+	} else if (in->wants_total || !score_is_parted(r)) {
+		score_docs(r, classes, SCORE_ALL, take_scored, &c);
+	} else {
+		score_docs(r, classes, SCORE_BEST, take_scored, &c);
+		c.view = SIZE_MAX; /* phrases are checked in order of documents: start again */
+		score_docs(r, classes, SCORE_REST, take_scored, &c);
+	}
 	if (in->by_session)
 		rank_sessions(&c);
-	c.view = SIZE_MAX; /* phrases are checked in order of documents: start again */
+	c.view = SIZE_MAX;
 	c.match = c.total == 0 ? MATCH_NONE : complete_match(r, classes, is_wanted, &c);
 	rank_sort(&c.rank);
 	give_hits(&c, a, ret);
@@ -295,8 +274,8 @@ static void give_terms(const struct query *q, struct arena *a, struct search_res
 	}
 }
 
-void search_words(struct snapshot *snap, struct room *room, struct arena *a,
-	const struct search *q, struct search_result *ret)
+void search_words(struct snapshot *snap, struct room *room, struct arena *a, const struct search *q,
+	struct search_result *ret)
 {
 	AUTO(arena_done) struct arena scratch = { 0 };
 	struct run *r = ARENA_NEW(&scratch, struct run);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/prior.h"
 
 static void snapshot_free(struct snapshot *s)
 {
@@ -244,6 +245,7 @@ void index_fill_slots(struct index *ix, struct segment *seg)
 {
 	if (seg->slots)
 		return;
+	seg->priors = prior_ranges(seg);
 	seg->slots = mem_alloc((seg->t.docs + 1u) * sizeof(*seg->slots));
 	for (uint32_t d = 0; d < seg->t.docs; d++) {
 		uint32_t session = (uint32_t)segment_column(seg, COLUMN_SESSION, d);

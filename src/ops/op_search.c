@@ -6,6 +6,7 @@
 #include "ops/all.h"
 #include "ops/param.h"
 #include "ops/searched.h"
+#include "store/query.h"
 
 /* search: level 1 of finding. Short hits, and what to call next. */
 
@@ -60,7 +61,7 @@ static bool is_about_here(struct op_call *call, const struct find *f)
 	return f->filter.project && call->cwd && !param_text(call, "project", NULL);
 }
 
-int op_search(struct op_call *call, struct jw *out, struct err *err)
+static int search_run(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct lookup l = { .call = call };
 	struct branches branches;
@@ -97,4 +98,13 @@ int op_search(struct op_call *call, struct jw *out, struct err *err)
 	jw_end(out, '}');
 	searched(call, param_text(call, "scope", NULL), f.namespace, f.text, r.n, r.n ? r.found[0].hit.score : 0);
 	return 0;
+}
+
+/* In one transaction: each statement by itself would lock and look for changes again. */
+int op_search(struct op_call *call, struct jw *out, struct err *err)
+{
+	bool has_begun = query_begin(call->store);
+	int result = search_run(call, out, err);
+	query_end(call->store, has_begun);
+	return result;
 }

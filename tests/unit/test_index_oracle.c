@@ -734,6 +734,7 @@ static void index_and_brute_force_agree(void **state)
 	an = analyser_new();
 	twins = mem_alloc(3 * DOCS_MAX * sizeof(*twins));
 	score_window = 16; /* small, so that windows are passed over */
+	score_parted = 20;
 	index_weights.session_memory = 0.5;
 	index_weights.session_title = 2;
 	for (uint32_t i = 1; i <= (rounds ? (uint32_t)atoi(rounds) : 6); i++)
