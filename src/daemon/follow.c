@@ -80,15 +80,12 @@ struct doc follow_doc(const struct index_row *r)
 	};
 }
 
-static int page_index(struct follow *f, struct arena *a, struct store *s,
-	const struct change *changes, size_t n, struct err *err)
+static int page_index(struct follow *f, struct arena *a, const struct change *changes,
+	const struct index_row *rows, size_t n, struct err *err)
 {
-	struct index_row *rows = ARENA_ARRAY(a, struct index_row, n);
 	struct doc *docs = ARENA_ARRAY(a, struct doc, n);
 	doc_id *gone = ARENA_ARRAY(a, doc_id, n);
 	size_t ndocs = 0, ngone = 0;
-	if (store_index_rows(s, a, changes, n, rows, err))
-		return -1;
 	for (size_t i = 0; i < n; i++) {
 		if (is_gone(&rows[i]))
 			gone[ngone++] = DOC_ID(class_of(changes[i].kind), changes[i].id);
@@ -103,21 +100,36 @@ static int page_index(struct follow *f, struct arena *a, struct store *s,
 	return index_wants_flush(f->index) ? index_flush(f->index, false, err) : 0;
 }
 
+static int page_read(struct follow *f, struct arena *a, struct change **ret,
+	struct index_row **ret_rows, size_t *ret_n, struct err *err)
+{
+	struct reader *reader;
+	if (readers_lend(f->readers, &reader, err))
+		return -1;
+	struct store *s = reader->store;
+	int result = store_look_begin(s, err);
+	if (!result)
+		result = store_changes(
+			s, a, (int64_t)index_seq(f->index), FOLLOW_PAGE, ret, ret_n, err);
+	if (!result && *ret_n) {
+		*ret_rows = ARENA_ARRAY(a, struct index_row, *ret_n);
+		result = store_index_rows(s, a, *ret, *ret_n, *ret_rows, err);
+	}
+	store_look_end(s);
+	readers_return(f->readers, reader);
+	return result;
+}
+
 /* Follows one page. 1: there may be more, 0: caught up. */
 static int page_follow(struct follow *f, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct change *changes = NULL;
+	struct index_row *rows = NULL;
 	size_t n = 0;
-	struct reader *reader;
-	if (readers_lend(f->readers, &reader, err))
+	if (page_read(f, &a, &changes, &rows, &n, err))
 		return -1;
-	int result = store_changes(
-		reader->store, &a, (int64_t)index_seq(f->index), FOLLOW_PAGE, &changes, &n, err);
-	if (!result && n)
-		result = page_index(f, &a, reader->store, changes, n, err);
-	readers_return(f->readers, reader);
-	if (result)
+	if (n && page_index(f, &a, changes, rows, n, err))
 		return -1;
 	return n == FOLLOW_PAGE;
 }

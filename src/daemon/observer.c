@@ -13,7 +13,6 @@
 #include "observe/entity.h"
 #include "observe/fact_settle.h"
 #include "observe/rules.h"
-#include "store/dictionary.h"
 #include "store/entity.h"
 
 /*
@@ -35,13 +34,14 @@ struct observer {
 	struct current *current; /* NULL: settings as they come */
 	pthread_t thread;
 	pthread_mutex_t mutex;
-	pthread_cond_t wake, settled;
+	pthread_cond_t wake, settled, landed;
 	bool is_closing, is_poked, is_busy;
 	uint64_t rounds;      /* finished without anything left */
 	uint64_t deadline_us; /* of the quiet timer; 0: not set */
 	uint64_t touched_us;
 	unsigned again_ms;
-	int64_t shelved[SHELVED_MAX]; /* the thread's own */
+	struct round *flying; /* handed to the writer; this and the rest: the thread's own */
+	int64_t shelved[SHELVED_MAX];
 	size_t nshelved;
 	int64_t dictionary_rows[PACK_CLASS_END];
 	uint64_t complained_us;
@@ -64,11 +64,18 @@ struct turn_result {
 	struct err err;
 };
 
+/* Turns on their way from reading to the store. One is written while the next is read. */
 struct round {
+	struct work work;
 	struct observer *observer;
 	struct arena arena;
 	struct turn_result *turns;
 	size_t n;
+	struct graves graves; /* when its reading began */
+	/* Under the observer's mutex. */
+	bool is_landed;
+	int result;
+	struct err err;
 };
 
 static _Atomic uint32_t *slot_of(struct observer *o, int64_t session)
@@ -86,11 +93,14 @@ static int turn_read(
 	struct project project = { 0 };
 	struct event *events = NULL;
 	size_t n = 0;
-	if (store_session_get(s, &r->arena, t->session, &session, err))
-		return -1;
-	if (t->project && store_project_get(s, &r->arena, t->project, &project, err))
-		return -1;
-	if (store_events(s, &r->arena, t->session, t->id, 0, OBSERVER_EVENTS_MAX, &events, &n, err))
+	int failed = store_look_begin(s, err) ||
+		     store_session_of(s, &r->arena, t->session, &session, err) ||
+		     (t->project && store_project_get(s, &r->arena, t->project, &project, err)) ||
+		     store_events(s, &r->arena, t->session, t->id, 0, OBSERVER_EVENTS_MAX, &events,
+			     &n, err) ||
+		     feedback_read(s, &r->arena, t, events, n, &result->feedback, err);
+	store_look_end(s);
+	if (failed)
 		return -1;
 	struct rules_input in = {
 		.turn = t, .session = &session, .project = &project, .events = events, .n = n
@@ -104,8 +114,6 @@ static int turn_read(
 	result->candidates = out.candidates;
 	result->ncandidates = out.ncandidates;
 	entities_run(&r->arena, &in, &result->mentions, &result->nmentions);
-	if (feedback_read(s, &r->arena, t, events, n, &result->feedback, err))
-		return -1;
 	result->has_title = session.title != NULL;
 	r->n++;
 	return 0;
@@ -130,7 +138,7 @@ static void shelve(struct observer *o, int64_t turn, const struct err *err)
 /* Reads dirty turns and runs their rules. Stops early when the round holds much. */
 static int round_read(struct observer *o, struct round *r, struct err *err)
 {
-	static const size_t round_bytes = 8u << 20;
+	static const size_t round_bytes = 4u << 20;
 	struct reader *reader;
 	if (readers_lend(o->readers, &reader, err))
 		return -1;
@@ -138,8 +146,12 @@ static int round_read(struct observer *o, struct round *r, struct err *err)
 	size_t n = 0;
 	int64_t quiet_before = clock_now() - OBSERVER_QUIET_MS;
 	size_t max = OBSERVER_TURNS + o->nshelved;
-	int result =
-		store_turns_dirty(reader->store, &r->arena, quiet_before, max, &turns, &n, err);
+	int64_t after = o->flying ? o->flying->turns[o->flying->n - 1].turn.id : 0;
+	int result = store_graves(reader->store, &r->graves, err) ||
+				     store_turns_dirty(reader->store, &r->arena, quiet_before,
+					     after, max, &turns, &n, err)
+			     ? -1
+			     : 0;
 	if (!result && n)
 		r->turns = ARENA_ARRAY(&r->arena, struct turn_result, n);
 	for (size_t i = 0; !result && i < n && r->arena.used < round_bytes; i++) {
@@ -171,7 +183,11 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 static int round_write(struct desk *desk, void *ctx, struct err *err)
 {
 	struct round *r = ctx;
-	for (size_t i = 0; i < r->n; i++)
+	struct graves now;
+	/* Of what was forgotten meanwhile nothing must come back: the turns stay dirty. */
+	if (store_graves(desk->store, &now, err))
+		return -1;
+	for (size_t i = 0; i < r->n && graves_same(&now, &r->graves); i++)
 		if (turn_write(desk, r, &r->turns[i], err))
 			return -1;
 	return 0;
@@ -216,32 +232,102 @@ static void complain(struct observer *o, const struct err *err)
 	log_warn("turns could not be observed: %s", err->text);
 }
 
+static int round_work(struct desk *desk, struct work *work, struct err *err)
+{
+	return round_write(desk, work, err);
+}
+
+static void round_done(struct work *work, int result, int64_t seq, const struct err *err)
+{
+	struct round *r = (struct round *)work;
+	struct observer *o = r->observer;
+	pthread_mutex_lock(&o->mutex);
+	r->result = result;
+	if (result)
+		r->err = *err;
+	r->is_landed = true;
+	pthread_cond_signal(&o->landed);
+	pthread_mutex_unlock(&o->mutex);
+}
+
+static struct round *round_new(struct observer *o)
+{
+	struct round *r = mem_alloc(sizeof(*r));
+	r->observer = o;
+	r->work = (struct work){ .lane = LANE_BACKGROUND, .run = round_work, .done = round_done };
+	return r;
+}
+
+static void round_free(struct round *r)
+{
+	if (!r)
+		return;
+	arena_done(&r->arena);
+	free(r);
+}
+
+/* Hands a round to the writer; nobody waits for it yet. */
+static int round_launch(struct observer *o, struct round *r, struct err *err)
+{
+	r->work.bytes = r->arena.used;
+	if (writer_put(o->writer, &r->work, err))
+		return -1;
+	o->flying = r;
+	return 0;
+}
+
 /*
- * One round. Returns the number of turns written, 0 when none is quiet and dirty, -1 after a
- * failure, MOVED when all had later events.
+ * Waits for the round that is being written. Returns the number of turns written, -1 after a
+ * failure, MOVED when all had later events; 0 when there is none.
  */
 #define MOVED (-2)
-static int round_run(struct observer *o)
+static int round_land(struct observer *o)
 {
-	struct round r = { .observer = o };
-	struct err err = { 0 };
+	struct round *r = o->flying;
 	int written = 0;
-	int result = round_read(o, &r, &err);
-	if (!result && r.n)
-		result = writer_run(o->writer, LANE_BACKGROUND, round_write, &r, &err);
-	if (result && r.n > 1 && err.code != ERR_BUSY)
-		result = round_write_singly(o, &r, &err);
+	o->flying = NULL;
+	if (!r)
+		return 0;
+	pthread_mutex_lock(&o->mutex);
+	while (!r->is_landed)
+		pthread_cond_wait(&o->landed, &o->mutex);
+	pthread_mutex_unlock(&o->mutex);
+	int result = r->result;
+	struct err err = r->err;
+	if (result && r->n > 1 && err.code != ERR_BUSY)
+		result = round_write_singly(o, r, &err);
 	if (result && err.code != ERR_BUSY)
 		complain(o, &err);
-	for (size_t i = 0; !result && i < r.n; i++) {
-		if (r.turns[i].is_written) {
+	for (size_t i = 0; !result && i < r->n; i++) {
+		if (r->turns[i].is_written) {
 			written++;
-			atomic_fetch_add(&o->made, r.turns[i].n);
+			atomic_fetch_add(&o->made, r->turns[i].n);
 		}
 	}
-	bool is_moved = !result && r.n && !written;
-	arena_done(&r.arena);
-	return result ? -1 : is_moved ? MOVED : written;
+	round_free(r);
+	return result ? -1 : written ? written : MOVED;
+}
+
+/*
+ * Reads a round while the one before is written, and hands it on. Returns as round_land, or the
+ * number of turns that are being written now.
+ */
+static int round_run(struct observer *o)
+{
+	struct round *next = round_new(o);
+	struct err err = { 0 };
+	int result = round_read(o, next, &err);
+	int landed = round_land(o);
+	if (result) {
+		complain(o, &err);
+	} else if (next->n && landed != -1) {
+		int n = (int)next->n;
+		result = round_launch(o, next, &err);
+		if (!result)
+			return n;
+	}
+	round_free(next);
+	return result ? -1 : landed;
 }
 
 struct settling {
@@ -374,6 +460,9 @@ static void *observer_main(void *arg)
 		else
 			observer_sleep(o);
 	}
+	pthread_mutex_unlock(&o->mutex);
+	round_land(o);
+	pthread_mutex_lock(&o->mutex);
 	o->rounds++;
 	pthread_cond_broadcast(&o->settled);
 	pthread_mutex_unlock(&o->mutex);
@@ -391,6 +480,7 @@ struct observer *observer_new(
 	pthread_mutex_init(&o->mutex, NULL);
 	pthread_cond_init(&o->wake, NULL);
 	pthread_cond_init(&o->settled, NULL);
+	pthread_cond_init(&o->landed, NULL);
 	if (pthread_create(&o->thread, NULL, observer_main, o))
 		die("cannot start the observer thread");
 	return o;
@@ -407,6 +497,7 @@ void observer_free(struct observer *o)
 	pthread_join(o->thread, NULL);
 	pthread_cond_destroy(&o->wake);
 	pthread_cond_destroy(&o->settled);
+	pthread_cond_destroy(&o->landed);
 	pthread_mutex_destroy(&o->mutex);
 	free(o);
 }

@@ -10,7 +10,8 @@
 
 /*
  * The observer: a thread that runs the rules over turns that are quiet and dirty. It reads with a
- * reader and hands the memories to the writer's background lane. A turn whose session got another
+ * reader and hands the memories to the writer's background lane; one round is written while the next
+ * is read. A turn whose session got another
  * event between reading and writing is left dirty and comes again.
  */
 

@@ -338,7 +338,7 @@ static int project_of(struct take *t, const char *cwd, int64_t *ret, const char 
 	if (store_session_find(
 		    t->s, t->c->session.agent, t->c->session.agent_session, &id, t->err) < 0)
 		return -1;
-	if (id && store_session_get(t->s, t->a, id, &known, t->err) == 0)
+	if (id && store_session_of(t->s, t->a, id, &known, t->err) == 0)
 		*ret = known.project;
 	return 0;
 }

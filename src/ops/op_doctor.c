@@ -206,7 +206,7 @@ static int check_work(struct doctor *d, struct err *err)
 	struct turn *turns;
 	size_t dirty;
 	if (store_stats(d->call->store, 0, &s, err) ||
-		store_turns_dirty(d->call->store, d->call->arena, clock_now() - DIRTY_AFTER_MS, DIRTY_TURNS_MAX + 1, &turns, &dirty, err))
+		store_turns_dirty(d->call->store, d->call->arena, clock_now() - DIRTY_AFTER_MS, 0, DIRTY_TURNS_MAX + 1, &turns, &dirty, err))
 		return -1;
 	SAY(d, "observer", dirty <= DIRTY_TURNS_MAX, "it works through them by itself; after an import this takes a while",
 		"%s%zu turns wait to be made into memories", dirty > DIRTY_TURNS_MAX ? "more than " : "",

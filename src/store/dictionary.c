@@ -66,8 +66,7 @@ static int is_wanted(struct store *s, enum pack_class class, int64_t rows_min,
 	if (packer_dictionary(s->packer, class, &id, err) ||
 		store_counter_get(s, classes[class].counter, &rows_then, err) ||
 		db_one(s->db, classes[class].newest, NULL, 0, 0, &ret->rows, err) ||
-		db_one(s->db, "SELECT count(*) FROM tombstone", NULL, 0, 0, &ret->graves, err) ||
-		db_one(s->db, "SELECT max(at) FROM tombstone", NULL, 0, 0, &ret->last_grave, err))
+		store_graves(s, &ret->graves, err))
 		return -1;
 	*ret_wanted =
 		id ? ret->rows >= MAX(rows_then, rows_min) * AGAIN_GROWTH : ret->rows >= rows_min;
@@ -96,15 +95,15 @@ int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_m
 int store_dictionary_put(struct store *s, const struct dictionary_made *d, struct err *err)
 {
 	const char *counter = classes[d->class].counter;
-	int64_t graves, last, rows_then;
+	struct graves graves;
+	int64_t rows_then;
 
 	if (!d->data.len)
 		return 0;
 	/* It may hold a piece of what was forgotten while it was made. */
-	if (db_one(s->db, "SELECT count(*) FROM tombstone", NULL, 0, 0, &graves, err) ||
-		db_one(s->db, "SELECT max(at) FROM tombstone", NULL, 0, 0, &last, err))
+	if (store_graves(s, &graves, err))
 		return -1;
-	if (graves != d->graves || last != d->last_grave)
+	if (!graves_same(&graves, &d->graves))
 		return 0;
 	if (packer_adopt(s->packer, d->class, &d->data, err) ||
 		store_counter_get(s, counter, &rows_then, err))

@@ -8,23 +8,6 @@
  * them belong to what is being forgotten: load, mark the rows before they go, settle after.
  */
 
-/* A dictionary on its way from whoever made it to the writer. */
-struct dictionary_made {
-	enum pack_class class;
-	struct buf data; /* empty: none is wanted */
-	bool is_tried;   /* it was wanted, whatever became of it */
-	int64_t rows, graves, last_grave; /* as they were when its making began */
-};
-void dictionary_made_done(struct dictionary_made *d);
-/*
- * Makes one when there are rows_min rows and none yet, or many times the rows that the last was made
- * of. Reads only. What was forgotten meanwhile must not come back in it: store_dictionary_put then
- * drops it.
- */
-int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_min,
-	struct dictionary_made *ret, struct err *err);
-int store_dictionary_put(struct store *s, const struct dictionary_made *d, struct err *err);
-
 struct window {
 	uint64_t hash;
 	bool is_forgotten;

@@ -55,15 +55,82 @@ static void add_input(struct buf *b, struct str input)
 	json_free(j);
 }
 
-static bool looks_like_error(struct str line)
-{
-	static const char *const signs[] = { "error", "fail", "exception", "panic", "traceback",
-		"assert", "undefined", "denied", "not found", "cannot" };
+/*
+ * What tells of an error. Whole outputs are looked through, so that each byte is looked at once:
+ * `pair` are two letters of a sign that stand together in few other words, `at` is where.
+ */
+static const struct {
+	char pair[3];
+	unsigned at;
+	const char *sign;
+} error_signs[] = {
+	{ "rr", 1, "error" },
+	{ "il", 2, "fail" },
+	{ "xc", 1, "exception" },
+	{ "ni", 2, "panic" },
+	{ "ni", 2, "denied" },
+	{ "eb", 4, "traceback" },
+	{ "ss", 1, "assert" },
+	{ "ef", 3, "undefined" },
+	{ "nn", 2, "cannot" },
+	{ "fo", 4, "not found" },
+};
 
-	for (size_t i = 0; i < ARRAY_LEN(signs); i++)
-		if (str_ifind(line, signs[i]))
+static unsigned char small(char c)
+{
+	return (unsigned char)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
+}
+
+static bool sign_at(struct str text, size_t at)
+{
+	for (size_t i = 0; i < ARRAY_LEN(error_signs); i++) {
+		const char *pair = error_signs[i].pair, *sign = error_signs[i].sign;
+		size_t n = strlen(sign), k = 0;
+
+		if (small(text.p[at]) != (unsigned char)pair[0] ||
+			small(text.p[at + 1]) != (unsigned char)pair[1] || at < error_signs[i].at ||
+			text.n - (at - error_signs[i].at) < n)
+			continue;
+		while (k < n && small(text.p[at - error_signs[i].at + k]) == (unsigned char)sign[k])
+			k++;
+		if (k == n)
 			return true;
+	}
 	return false;
+}
+
+/* Where the next sign of an error stands, or the text's end. */
+static size_t find_sign(struct str text, size_t from)
+{
+	/* Second letters of the pairs. */
+	static const bool second[256] = { ['r'] = true,
+		['l'] = true,
+		['c'] = true,
+		['i'] = true,
+		['b'] = true,
+		['s'] = true,
+		['f'] = true,
+		['n'] = true,
+		['o'] = true };
+	/* Their first letters, by second letter; small letters only, by five bits. */
+	static const uint32_t first[256] = { ['r'] = 1u << ('r' & 31),
+		['l'] = 1u << ('i' & 31),
+		['c'] = 1u << ('x' & 31),
+		['i'] = 1u << ('n' & 31),
+		['b'] = 1u << ('e' & 31),
+		['s'] = 1u << ('s' & 31),
+		['f'] = 1u << ('e' & 31),
+		['n'] = 1u << ('n' & 31),
+		['o'] = 1u << ('f' & 31) };
+
+	for (size_t i = from; i + 1 < text.n; i++) {
+		unsigned char c = small(text.p[i + 1]);
+
+		if (second[c] && (first[c] >> ((unsigned char)text.p[i] & 31) & 1) &&
+			sign_at(text, i))
+			return i;
+	}
+	return text.n;
 }
 
 static void add_errors(struct buf *b, struct str rest)
@@ -76,11 +143,15 @@ static void add_errors(struct buf *b, struct str rest)
 		rest.n = SCANNED_MAX;
 		str_line(&rest, &line);
 	}
-	while (n < ERROR_LINES_MAX && str_line(&rest, &line)) {
-		line = str_trim(line);
-		if (!looks_like_error(line))
+	size_t at = find_sign(rest, 0), next = 0;
+	const struct str all = rest;
+
+	while (n < ERROR_LINES_MAX && at < all.n && str_line(&rest, &line)) {
+		next = (size_t)(line.p + line.n - all.p);
+		if (at >= next)
 			continue;
-		add_line(b, line, ERROR_LINE_MAX);
+		add_line(b, str_trim(line), ERROR_LINE_MAX);
+		at = find_sign(all, next);
 		n++;
 	}
 }
@@ -230,7 +301,8 @@ static int session_doc(struct store *s, struct arena *a, const struct change *c,
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s,
-		"SELECT id, project, agent, last_event_at, branch, coalesce(title, made_title) FROM session WHERE id = "
+		"SELECT id, project, agent, last_event_at, branch, coalesce(title, made_title) "
+		"FROM session WHERE id = "
 		"?1",
 		DB_ARGS(db_i(c->id)), &r, err);
 

@@ -306,7 +306,7 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 	return 0;
 }
 
-int store_session_get(
+int store_session_of(
 	struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
 {
 	struct db_rows *r;
@@ -324,6 +324,14 @@ int store_session_get(
 		return err_set(err, ERR_NOT_FOUND, "there is no session s%lld", (long long)id);
 	read_session(a, r, ret);
 	db_end(r);
+	return 0;
+}
+
+int store_session_get(
+	struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err)
+{
+	if (store_session_of(s, a, id, ret, err))
+		return -1;
 	if (db_one(s->db, "SELECT count(*) FROM event WHERE session = ?1", DB_ARGS(db_i(id)), 0,
 		    &ret->events, err))
 		return -1;

@@ -61,6 +61,17 @@ void store_rollback(struct store *s)
 	session_told_forget(s);
 }
 
+int store_look_begin(struct store *s, struct err *err)
+{
+	return db_run(s->db, "BEGIN", NULL, 0, err);
+}
+
+void store_look_end(struct store *s)
+{
+	if (db_is_in_transaction(s->db) && db_run(s->db, "COMMIT", NULL, 0, NULL))
+		db_rollback(s->db);
+}
+
 int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n,
 	struct db_rows **ret, struct err *err)
 {

@@ -12,6 +12,7 @@
 #include "model/capture.h"
 #include "model/memory.h"
 #include "store/db.h"
+#include "store/pack.h"
 
 /*
  * The store: every row that is kept. One `struct store` is one connection with its compression state; it belongs to one
@@ -28,6 +29,11 @@ struct db *store_db(struct store *s);
 int store_begin(struct store *s, struct err *err);
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);
+/*
+ * Around several reads of a reader: they see one state, and the store is asked for it once instead of at each of them. Kept short.
+ */
+int store_look_begin(struct store *s, struct err *err);
+void store_look_end(struct store *s);
 
 /* project.c — identities to projects (design, "Project"): first alias that matches decides; new aliases are added; two that turn out one are merged; a known path with another remote is a new project. */
 int store_project_resolve(struct store *s, const struct project_identity *p, int64_t *ret, struct err *err);
@@ -41,6 +47,8 @@ int store_session_put(struct store *s, const struct captured_session *c, int64_t
 /* The title that a session has as long as its agent gives none. */
 int store_session_made_title(struct store *s, int64_t session, const char *title, struct err *err);
 int store_session_get(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err); /* ERR_NOT_FOUND */
+/* The same without counting its events and memories. */
+int store_session_of(struct store *s, struct arena *a, int64_t id, struct session *ret, struct err *err);
 int store_session_find(struct store *s, enum agent_id agent /* or NONE */, const char *agent_session, int64_t *ret, struct err *err); /* 0: none */
 
 /*
@@ -77,7 +85,7 @@ int store_resume(struct store *s, int64_t session, int64_t project, int64_t at, 
 /* turn.c — dirty turns, quiet first. */
 struct turn { int64_t id, session, project, started_at, last_event_at; const char *agent_turn; int64_t ordinal; bool is_dirty, is_stopped; };
 /* Turns that changed since their rules ran and are quiet: stopped, followed by another prompt, ended, or without event since `quiet_before`. */
-int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, size_t max, struct turn **ret, size_t *ret_n, struct err *err);
+int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, int64_t after /* this turn */, size_t max, struct turn **ret, size_t *ret_n, struct err *err);
 int store_turn_get(struct store *s, struct arena *a, int64_t id, struct turn *ret, struct err *err);
 int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn /* NULL: latest */, struct err *err);
 /* Replaces what the rules made of this turn: memories keyed (turn, rule, slot); same key and same content keeps id and row. Clears dirty. */
@@ -176,6 +184,31 @@ int store_forget(struct store *s, const struct forget_plan *p, struct err *err);
 int store_scrub(struct store *s, struct err *err);
 /* graves.c — what was forgotten in one store goes from another one too (a backup that takes its place); in a transaction of its own. */
 int store_graves_carry(struct store *from, struct store *to, struct arena *a, struct forget_plan *ret, struct err *err);
+
+/* tombstone.c — changes whenever something is forgotten: what was read before and is written after may hold a piece of it. */
+struct graves {
+	int64_t n, last;
+};
+int store_graves(struct store *s, struct graves *ret, struct err *err);
+bool graves_same(const struct graves *a, const struct graves *b);
+
+/* dictionary.c — A dictionary on its way from whoever made it to the writer. */
+struct dictionary_made {
+	enum pack_class class;
+	struct buf data; /* empty: none is wanted */
+	bool is_tried;   /* it was wanted, whatever became of it */
+	int64_t rows;         /* as they were when its making began */
+	struct graves graves; /* and these */
+};
+void dictionary_made_done(struct dictionary_made *d);
+/*
+ * Makes one when there are rows_min rows and none yet, or many times the rows that the last was made
+ * of. Reads only. What was forgotten meanwhile must not come back in it: store_dictionary_put then
+ * drops it.
+ */
+int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_min,
+	struct dictionary_made *ret, struct err *err);
+int store_dictionary_put(struct store *s, const struct dictionary_made *d, struct err *err);
 
 /* keep.c — housekeeping. */
 int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err);

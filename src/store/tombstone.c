@@ -34,6 +34,18 @@ static int bury(struct store *s, enum grave kind, int64_t hash, struct err *err)
 		DB_ARGS(db_i(kind), db_i(hash), db_i(clock_now())), err);
 }
 
+int store_graves(struct store *s, struct graves *ret, struct err *err)
+{
+	if (db_one(s->db, "SELECT count(*) FROM tombstone", NULL, 0, 0, &ret->n, err))
+		return -1;
+	return db_one(s->db, "SELECT max(at) FROM tombstone", NULL, 0, 0, &ret->last, err);
+}
+
+bool graves_same(const struct graves *a, const struct graves *b)
+{
+	return a->n == b->n && a->last == b->last;
+}
+
 int forget_is_buried(struct store *s, const struct exclusion *x, bool *ret, struct err *err)
 {
 	int64_t session = session_hash(x->agent, x->agent_session), found;

@@ -33,8 +33,8 @@ static void read_turn(struct arena *a, struct db_rows *r, struct turn *ret)
 		ret->agent_turn = NULL;
 }
 
-int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, size_t max,
-	struct turn **ret, size_t *ret_n, struct err *err)
+int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, int64_t after,
+	size_t max, struct turn **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct turn *list = NULL;
@@ -42,13 +42,13 @@ int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, si
 	int rc;
 
 	if (db_query(s->db,
-		    "SELECT " TURN_COLUMNS
-		    " FROM turn t JOIN session s ON s.id = t.session WHERE t.is_dirty = 1"
+		    "SELECT " TURN_COLUMNS " FROM turn t JOIN session s ON s.id = t.session WHERE "
+					   "t.is_dirty = 1 AND t.id > ?3"
 		    " AND (t.is_stopped = 1 OR t.last_event_at < ?1 OR s.ended_at >= "
 		    "t.last_event_at OR EXISTS"
 		    " (SELECT 1 FROM turn o WHERE o.session = t.session AND o.started_at > "
 		    "t.started_at)) ORDER BY t.id LIMIT ?2",
-		    DB_ARGS(db_i(quiet_before), db_i((int64_t)max)), &r, err))
+		    DB_ARGS(db_i(quiet_before), db_i((int64_t)max), db_i(after)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct turn t;

@@ -288,12 +288,12 @@ static void late_prompts_take_the_events_that_are_theirs(void **state)
 	put_event(f, s, &p2, NULL, &second);
 	assert_int_equal(get(f, call).turn, get(f, first).turn);
 	assert_int_equal(get(f, answer).turn, get(f, second).turn);
-	ok(store_turns_dirty(f->s, &f->arena, 0, 10, &turns, &n, &f->err));
+	ok(store_turns_dirty(f->s, &f->arena, 0, 0, 10, &turns, &n, &f->err));
 	assert_int_equal(n, 1);
 	assert_int_equal(turns[0].id, get(f, first).turn);
 	assert_int_equal(turns[0].ordinal, 1);
 	ok(store_turn_stopped(f->s, s, NULL, &f->err));
-	ok(store_turns_dirty(f->s, &f->arena, 0, 10, &turns, &n, &f->err));
+	ok(store_turns_dirty(f->s, &f->arena, 0, 0, 10, &turns, &n, &f->err));
 	assert_int_equal(n, 2);
 	assert_int_equal(turns[1].ordinal, 2);
 	assert_int_equal(turns[1].started_at, T0 + 150);

@@ -2,7 +2,6 @@
 #include "store_fixture.h"
 
 #include "base/clock.h"
-#include "store/dictionary.h"
 #include "store/fact.h"
 #include "store/pack.h"
 #include "text/hash.h"
