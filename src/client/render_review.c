@@ -2,12 +2,14 @@
 #include "client/render.h"
 
 #include <string.h>
+#include <strings.h>
 
 #include "base/mem.h"
 #include "base/str.h"
 
 #define CARD_INDENT 2
 #define EVIDENCE_SHOWN 3
+#define FACT_SHOWN_MAX 240 /* bytes of a sentence that stands for itself */
 #define EVIDENCE_REF_WIDTH 8
 #define EVIDENCE_ROLE_WIDTH 9
 #define FILES_SHOWN 5
@@ -51,6 +53,16 @@ static void card_evidence(struct client *c, const json *evidence)
 	}
 }
 
+/* A title is often the beginning of its text; then the text says it all. */
+static bool begins_alike(const char *text, const char *title)
+{
+	size_t n = title ? strlen(title) : 0;
+
+	if (n > 3 && strcmp(title + n - 3, "…") == 0)
+		n -= 3;
+	return n && text && strncasecmp(text, title, n) == 0;
+}
+
 void render_review_card(struct client *c, const json *item, const char *progress)
 {
 	struct term *t = &c->term;
@@ -59,8 +71,10 @@ void render_review_card(struct client *c, const json *item, const char *progress
 	const char *files = render_join(c, json_get(item, "files"), NULL, FILES_SHOWN);
 
 	card_head(c, item, progress);
-	term_wrap(t, BOLD, title, CARD_INDENT);
-	if (text && *text && !(title && strcmp(title, text) == 0))
+	bool is_whole = begins_alike(text, title) && strlen(text) < 2 * FACT_SHOWN_MAX;
+	term_wrap(
+		t, BOLD, is_whole && strlen(text) > strlen(title) + 1 ? text : title, CARD_INDENT);
+	if (text && *text && !is_whole)
 		term_wrap(t, PLAIN, text, CARD_INDENT);
 	if (*files)
 		term_wrap(t, DIM, files, CARD_INDENT);
@@ -74,7 +88,7 @@ static void decided(struct client *c, const json *reply)
 		return;
 	const char *action = json_str(reply, "action");
 	term_printf(&c->term, PLAIN, "%s %s: %s",
-		strcmp(action, "approved") == 0	  ? "Approved"
+		strcmp(action, "approved") == 0   ? "Approved"
 		: strcmp(action, "rejected") == 0 ? "Rejected"
 						  : "Changed and approved",
 		json_str(reply, "ref"), json_str(reply, "title") ? json_str(reply, "title") : "");

@@ -279,6 +279,10 @@ static const char *judge(struct look *l, const struct file_base *b)
 
 	if (!memory_rests_on_files(&m) || !is_here(l->project, b))
 		return NULL;
+	/* Told on another machine, perhaps: a folder that was never seen says nothing. */
+	if (l->now.size < 0 && !hash && b->size < 0 && l->now.path[0] == '/' &&
+		!file_is_dir(path_parent(l->k->arena, l->now.path)))
+		return NULL;
 	if (l->now.size < 0)
 		return gone_reason(l);
 	if (!hash && b->size >= 0)

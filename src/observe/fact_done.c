@@ -253,6 +253,21 @@ static struct str without_place(struct str error)
 	return rest;
 }
 
+/* It failed before in this turn, and fails still: what was done between did not help. */
+static void set_attempt(
+	struct turn_view *v, struct fact_candidate *c, const char *signature, size_t i)
+{
+	const struct seen_error error = { v->commands[i].error, signature };
+	int strength = c->strength;
+
+	for (size_t j = 0; j < i; j++)
+		if (v->commands[j].failed && strcmp(v->commands[j].key, v->commands[i].key) == 0) {
+			set_fix(v, c, &error, v->commands[j].order, v->commands[i].order);
+			break;
+		}
+	c->strength = strength;
+}
+
 static void add_failure(
 	struct turn_view *v, const struct fact_rule *rule, struct rules_output *out, size_t i)
 {
@@ -284,6 +299,8 @@ static void add_failure(
 		c.outcome = 1;
 		candidate_evidence(v, &c, passed->event, "pass", str_of(passed->text));
 	}
+	if (!passed)
+		set_attempt(v, &c, signature, i);
 	/* It passed with nothing changed: it was not solved, it went away. */
 	if (!passed || c.body)
 		candidate_add(v, out, &c);

@@ -280,7 +280,7 @@ static void merge_fixes(struct merge *g)
 		ARENA_ARRAY(g->a, const struct fact_candidate *, g->n + 1);
 	struct topic_fact *f;
 	struct confidence sure;
-	size_t n = 0, unsolved = 0; /* sessions in which what was known did not help */
+	size_t n = 0, unsolved = 0; /* sessions in which the same was tried and did not help */
 
 	for (size_t i = 0; i < g->n; i++) {
 		bool is_last = true;
@@ -289,7 +289,8 @@ static void merge_fixes(struct merge *g)
 			is_last = g->list[j].session != g->list[i].session;
 		if (is_last && g->list[i].part == PART_WHOLE && g->list[i].body)
 			good[n++] = &g->list[i];
-		else if (is_last && n)
+		else if (is_last && n && g->list[i].body &&
+			 strcmp(g->list[i].body, good[n - 1]->body) == 0)
 			unsolved++;
 	}
 	if (!n)

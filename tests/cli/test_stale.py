@@ -112,6 +112,30 @@ def test_a_memory_is_suspect_while_its_file_differs_from_what_it_was(work):
     work.until(m, "parser.c changed in 2 commits since")
 
 
+def test_a_person_who_approves_a_suspect_says_that_it_holds_for_the_files_as_they_are(work):
+    m = work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
+                     "The parser in src/parser.c returns two now. Callers expect that.")
+    work.known(m)
+    work.commit("two")
+    time.sleep(1.1)  # commit times are whole seconds
+    work.write("src/parser.c", "int parse(void) { return 2; } /* said otherwise */\n")
+    work.commit("a comment")
+    work.rem.json("get", m["ref"])
+    work.until(m, "parser.c changed in 1 commit since")
+    assert m["ref"] in [i["ref"] for i in work.rem.json("review", cwd=work.repo)["review"]]
+    assert work.rem.json("review", m["ref"], "approve", cwd=work.repo)["action"] == "approved"
+    assert work.reason(m) is None
+    assert m["ref"] not in [i["ref"] for i in work.rem.json("review", cwd=work.repo)["review"]]
+    hashes = {f["hash"] for f in work.record(m)["files"]}
+    assert hashes == {work.git("hash-object", "src/parser.c").strip()}, "it rests on the file as it is now"
+    work.write("README.md", "# Another look\n")
+    work.commit("another file")
+    work.context()
+    assert work.reason(m) is None
+    work.write("src/parser.c", "int parse(void) { return 3; }\n")
+    wait_for(lambda: work.reason(m), "the next change to be seen", limit=20)
+
+
 def test_a_file_that_is_renamed_or_gone_is_named(work):
     m = work.session("make lex return two", "src/lexer.c", "int lex(void) { return 2; }\n",
                      "The lexer in src/lexer.c returns two now. It counts tokens.")
