@@ -28,7 +28,8 @@ int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone,
 {
 	if (!s->is_seq_known && store_change_last(s, &s->seq, err))
 		return -1;
-	s->is_seq_known = true;
+	/* Where others write too the number holds as long as the transaction keeps them out. */
+	s->is_seq_known = !db_is_shared(s->db) || db_is_in_transaction(s->db);
 	return db_run(s->db,
 		"INSERT INTO change (ref, seq, is_gone) VALUES (?1, ?2, ?3)"
 		" ON CONFLICT (ref) DO UPDATE SET seq = excluded.seq, is_gone = excluded.is_gone",

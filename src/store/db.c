@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-#define SAVEPOINT_NAME "inner"
+#define SAVEPOINT_NAME "part"
 
 static const struct db_ops *const drivers[] = {
 	&sqlite_ops,

@@ -125,7 +125,7 @@ int mentions_drop(struct store *s, int64_t turn, struct err *err)
 	"max(m.last_at)"                                                                         \
 	" FROM mention m JOIN entity e ON e.id = m.entity JOIN turn t ON t.id = m.turn" sessions \
 	" WHERE " of_project " AND (?2 < 0 OR e.kind = ?2) AND (?3 = 0 OR m.last_at >= ?3)"      \
-	" AND (?4 = 0 OR m.at <= ?4) AND (?5 IS NULL OR e.name = ?5)"                            \
+	" AND (?4 = 0 OR m.at <= ?4) AND (e.name = ?5 OR ?5 IS NULL)"                            \
 	" GROUP BY e.id, e.kind, e.name ORDER BY 4 DESC, 5 DESC, e.name, e.kind"
 
 /* All groups are counted anyway, so the page is cut here and the total comes for nothing. */

@@ -17,6 +17,9 @@
 
 enum { FIELD_EVIDENCE = 31 };
 
+/* Before a hash that is no hexadecimal number, its NUL included; a column holds bytes only. */
+#define TEXT_MARK "\0text"
+
 /* Fields of the pack that are plain texts. Numbers are stored: rows are only added. */
 static const struct {
 	unsigned field;
@@ -126,8 +129,14 @@ struct db_arg memory_hash_arg(struct arena *a, const char *hash)
 {
 	size_t n = hash ? strlen(hash) : 0;
 
-	if (!n || n % 2 || strspn(hash, "0123456789abcdef") != n)
-		return db_t(n ? hash : NULL);
+	if (!n)
+		return db_t(NULL);
+	if (n % 2 || strspn(hash, "0123456789abcdef") != n) {
+		char *marked = arena_alloc(a, n + sizeof(TEXT_MARK));
+		memcpy(marked, TEXT_MARK, sizeof(TEXT_MARK));
+		memcpy(marked + sizeof(TEXT_MARK), hash, n);
+		return db_b(marked, n + sizeof(TEXT_MARK));
+	}
 	unsigned char *bytes = arena_alloc(a, n / 2);
 	for (size_t i = 0; i < n; i++) {
 		unsigned digit =
@@ -145,6 +154,8 @@ const char *memory_hash_read(struct arena *a, struct db_rows *r, int col)
 
 	if (!n)
 		return NULL;
+	if (n > sizeof(TEXT_MARK) && !memcmp(hash, TEXT_MARK, sizeof(TEXT_MARK)))
+		return arena_dup(a, (const char *)hash + sizeof(TEXT_MARK), n - sizeof(TEXT_MARK));
 	return form == DB_BLOB ? hex_of(a, hash, n) : row_str(a, r, col);
 }
 

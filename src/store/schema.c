@@ -327,9 +327,15 @@ static int refuse_newer(int64_t version, struct err *err)
 
 static int apply(struct db *db, const struct migration *m, struct err *err)
 {
+	int64_t version;
+
 	if (db_begin(db, err))
 		return -1;
-	int rc = 0;
+	int rc = db_version(db, &version, err);
+	if (!rc && version >= m->version) { /* another daemon was faster */
+		db_rollback(db);
+		return 0;
+	}
 	for (size_t i = 0; m->statements[i] && !rc; i++)
 		rc = db_script(db, m->statements[i], err);
 	if (!rc && m->run)
@@ -345,7 +351,8 @@ static int backup_before(struct db *db, const char *dir, int64_t version, struct
 {
 	AUTO(arena_done) struct arena a = { 0 };
 
-	if (!dir || !version)
+	/* Where the server undoes a migration that fails whole, its own backups are enough. */
+	if (!dir || !version || db_is_shared(db))
 		return 0;
 	if (file_mkdirs(dir, 0700, err))
 		return -1;

@@ -44,6 +44,8 @@ int store_begin(struct store *s, struct err *err)
 {
 	s->bars.is_known = false;
 	session_told_forget(s);
+	if (db_is_shared(s->db))
+		s->is_seq_known = false;
 	return db_begin(s->db, err);
 }
 

@@ -19,7 +19,7 @@
 struct fixture {
 	struct arena arena;
 	char root[64];
-	char url[160], path[128];
+	char url[512], path[128];
 	struct store *s;
 	struct err err;
 };
@@ -31,6 +31,27 @@ struct fixture {
 			fail_msg("%s: %s", #expression, f->err.text); \
 	} while (0)
 
+/*
+ * REMANENCE_TEST_STORE names a PostgreSQL database; each fixture is a schema of its own in it. Else it is a file below the root.
+ */
+static inline void fixture_url(struct fixture *f)
+{
+	static unsigned made;
+	const char *database = getenv("REMANENCE_TEST_STORE");
+
+	if (database && *database)
+		snprintf(f->url, sizeof(f->url), "%s%cschema=unit_%d_%u", database, strchr(database, '?') ? '&' : '?',
+			(int)getpid(), ++made);
+	else
+		snprintf(f->url, sizeof(f->url), "sqlite:%s", f->path);
+}
+
+/* Only where the store is a file has it files to look into, log and all. */
+static inline bool is_file(const struct fixture *f)
+{
+	return str_starts(f->url, "sqlite:");
+}
+
 static inline int fixture_open(void **state)
 {
 	struct fixture *f = calloc(1, sizeof(*f));
@@ -38,7 +59,7 @@ static inline int fixture_open(void **state)
 	snprintf(f->root, sizeof(f->root), "/tmp/remanence-unit-XXXXXX");
 	assert_non_null(mkdtemp(f->root));
 	snprintf(f->path, sizeof(f->path), "%s/remanence.db", f->root);
-	snprintf(f->url, sizeof(f->url), "sqlite:%s", f->path);
+	fixture_url(f);
 	ok(store_open(f->url, DB_CREATE, NULL, &f->s, &f->err));
 	*state = f;
 	return 0;
@@ -108,6 +129,40 @@ static inline bool tree_holds(const char *dir, const void *needle, size_t n)
 			return true;
 	}
 	return false;
+}
+
+/* How many rows of a table show these bytes: as text, or among the bytes of a column. */
+static inline int64_t table_holds(struct fixture *f, const char *table, const char *needle)
+{
+	AUTO(buf_done) struct buf hex = { 0 };
+	const char *sql = arena_printf(&f->arena,
+		"SELECT count(*) FROM \"%s\" t WHERE t::text LIKE '%%' || ?1 || '%%' OR t::text LIKE '%%' || ?2 || '%%'", table);
+	struct db_rows *r;
+
+	for (const char *p = needle; *p; p++)
+		buf_printf(&hex, "%02x", (unsigned char)*p);
+	ok(db_query_once(store_db(f->s), sql, DB_ARGS(db_t(needle), db_t(buf_cstr(&hex))), &r, &f->err));
+	assert_int_equal(db_next(r, &f->err), 1);
+	int64_t n = db_int(r, 0);
+	db_end(r);
+	return n;
+}
+
+/* Can these bytes be found where the store is? In files, or in the rows of the database. */
+static inline bool store_holds(struct fixture *f, const char *needle)
+{
+	struct db_rows *r;
+	int64_t n = 0;
+
+	if (is_file(f))
+		return tree_holds(f->root, needle, strlen(needle));
+	ok(db_query_once(store_db(f->s),
+		"SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace", NULL, 0,
+		&r, &f->err));
+	while (db_next(r, &f->err) > 0)
+		n += table_holds(f, db_text(r, 0), needle);
+	db_end(r);
+	return n > 0;
 }
 
 #endif

@@ -88,7 +88,7 @@ static void what_was_forgotten_is_in_no_file(void **state)
 		.nevidence = 1 };
 	ok(store_turn_memories(f->s, &t, &m, 1, &f->err));
 	ok(store_commit(f->s, &f->err));
-	assert_true(tree_holds(f->root, SECRET, strlen(SECRET)));
+	assert_true(store_holds(f, SECRET));
 
 	const struct forget_query q = { .memories = &m.id, .nmemories = 1 };
 	ok(store_begin(f->s, &f->err));
@@ -99,7 +99,7 @@ static void what_was_forgotten_is_in_no_file(void **state)
 	ok(store_forget(f->s, &plan, &f->err));
 	ok(store_commit(f->s, &f->err));
 	ok(store_scrub(f->s, &f->err));
-	assert_false(tree_holds(f->root, SECRET, strlen(SECRET)));
+	assert_false(store_holds(f, SECRET));
 	assert_int_equal(store_event_get(f->s, &f->arena, event, &e, &f->err), -1);
 
 	/* No way brings it back, but what happens later is new. */
@@ -200,7 +200,7 @@ static void a_dictionary_that_holds_a_forgotten_piece_is_given_up(void **state)
 	ok(db_one(store_db(f->s), "SELECT count(*) FROM dictionary", NULL, 0, 0, &dictionaries,
 		&f->err));
 	assert_int_equal(dictionaries, 0);
-	assert_false(tree_holds(f->root, SECRET, strlen(SECRET)));
+	assert_false(store_holds(f, SECRET));
 	ok(store_events(f->s, &f->arena, session, 0, 0, 5000, &list, &n, &f->err));
 	assert_int_equal(n, 3009);
 	assert_non_null(strstr(list[3008].text, "file number 3009 "));
@@ -449,7 +449,7 @@ static void what_is_no_store_is_refused_with_a_sentence(void **state)
 	struct store *s;
 	const char *path = path_join(&f->arena, f->root, "noise.db");
 
-	assert_int_equal(store_open("postgres://x", DB_READ, NULL, &s, &f->err), -1);
+	assert_int_equal(store_open("mysql://x", DB_READ, NULL, &s, &f->err), -1);
 	assert_int_equal(f->err.code, ERR_USAGE);
 	assert_int_equal(store_open(arena_printf(&f->arena, "sqlite:%s/none.db", f->root), DB_READ,
 				 NULL, &s, &f->err),
@@ -463,8 +463,10 @@ static void what_is_no_store_is_refused_with_a_sentence(void **state)
 		-1);
 	assert_int_equal(f->err.code, ERR_STORE);
 	struct stat st;
-	assert_int_equal(stat(f->path, &st), 0);
-	assert_int_equal(st.st_mode & 0777, 0600);
+	if (is_file(f)) {
+		assert_int_equal(stat(f->path, &st), 0);
+		assert_int_equal(st.st_mode & 0777, 0600);
+	}
 }
 
 static void a_rolled_back_write_leaves_no_change(void **state)

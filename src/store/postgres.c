@@ -1,0 +1,610 @@
+/*
+ * The PostgreSQL driver: statements, rows and transactions. Statements are found again by the address of their text and are
+ * prepared with the types of their arguments, which SQLite does not need: whatever the server would make of an argument from
+ * what stands around it (?1 = 0) is not asked. Everything goes over in binary. Results are whole in memory when the first row
+ * is read, so that statements may be nested as they are on SQLite.
+ *
+ * One transaction writes at a time, over all daemons of a store: db_begin takes an advisory lock that ends with the
+ * transaction. What a transaction reads is therefore what it writes upon, and changes are numbered in the order in which
+ * they become visible: whoever has seen number N will see none below N later.
+ */
+#include "store/postgres.h"
+
+#include <endian.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/mem.h"
+#include "base/str.h"
+
+enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25 };
+enum { OID_FLOAT4 = 700, OID_FLOAT8 = 701, OID_NUMERIC = 1700 };
+
+#define NUMERIC_BASE 10000 /* of the digits of a number on the wire */
+#define SQL_WORD_MAX 64
+
+struct pg_rows {
+	struct db_rows base;
+	PGresult *result;
+	int at, n;
+};
+
+/* Arguments as libpq takes them. */
+struct wire {
+	int n;
+	Oid types[DB_VALUES_MAX];
+	const char *values[DB_VALUES_MAX];
+	int lengths[DB_VALUES_MAX], formats[DB_VALUES_MAX];
+	uint64_t numbers[DB_VALUES_MAX];
+	struct arena arena; /* texts that had to be repaired */
+};
+
+static void wire_done(struct wire *w)
+{
+	arena_done(&w->arena);
+}
+
+/* --- Arguments. --- */
+
+static void put_number(struct wire *w, int i, Oid type, uint64_t bits)
+{
+	w->types[i] = type;
+	w->numbers[i] = htobe64(bits);
+	w->values[i] = (const char *)&w->numbers[i];
+	w->lengths[i] = sizeof(bits);
+}
+
+static void put_bytes(struct wire *w, int i, Oid type, struct str s)
+{
+	w->types[i] = type;
+	w->values[i] = s.n ? s.p : "";
+	w->lengths[i] = (int)s.n;
+}
+
+static void put_arg(struct wire *w, int i, const struct db_arg *a)
+{
+	uint64_t bits;
+
+	w->types[i] = 0;
+	w->values[i] = NULL;
+	w->formats[i] = 1;
+	switch (a->type) {
+	case DB_NULL:
+		break;
+	case DB_INT:
+		put_number(w, i, OID_INT8, (uint64_t)a->i);
+		break;
+	case DB_REAL:
+		memcpy(&bits, &a->r, sizeof(bits));
+		put_number(w, i, OID_FLOAT8, bits);
+		break;
+	case DB_TEXT:
+		/* The server takes no other. */
+		put_bytes(w, i, OID_TEXT, utf8_repair(&w->arena, (struct str){ a->p, a->n }));
+		break;
+	case DB_BLOB:
+		put_bytes(w, i, OID_BYTEA, (struct str){ a->p, a->n });
+		break;
+	}
+}
+
+static void put_args(struct wire *w, const struct db_arg *args, size_t n)
+{
+	w->n = (int)n;
+	for (int i = 0; i < w->n; i++)
+		put_arg(w, i, &args[i]);
+}
+
+/* --- Statements. --- */
+
+/* "?1" becomes "$1", and LIKE heeds no case, as on SQLite; but not within quotes. */
+static void translate(const char *sql, struct buf *out)
+{
+	static const char like[] = " LIKE ";
+	bool is_quoted = false;
+
+	for (; *sql; sql++) {
+		if (*sql == '\'')
+			is_quoted = !is_quoted;
+		if (!is_quoted && str_starts(sql, like)) {
+			buf_str(out, " ILIKE");
+			sql += sizeof(like) - 3;
+			continue;
+		}
+		buf_char(out, *sql == '?' && !is_quoted ? '$' : *sql);
+	}
+}
+
+static bool is_write(const char *sql)
+{
+	return str_starts(sql, "INSERT") || str_starts(sql, "UPDATE") || str_starts(sql, "DELETE");
+}
+
+void pg_forget_tables(struct postgres *db)
+{
+	for (size_t i = 0; i < db->nkeyed; i++)
+		free(db->keyed[i]);
+	free(db->keyed);
+	db->keyed = NULL;
+	db->nkeyed = 0;
+}
+
+static int load_tables(struct postgres *db, struct err *err)
+{
+	PGresult *r = PQexec(db->conn, "SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE "
+				       "c.relnamespace = current_schema()::regnamespace AND a.attname = 'id' AND a.attidentity <> ''");
+
+	if (PQresultStatus(r) != PGRES_TUPLES_OK) {
+		pg_fail(db, r, "reading the schema", err);
+		PQclear(r);
+		return -1;
+	}
+	db->nkeyed = (size_t)PQntuples(r);
+	db->keyed = mem_alloc((db->nkeyed + 1) * sizeof(*db->keyed));
+	for (size_t i = 0; i < db->nkeyed; i++)
+		db->keyed[i] = mem_strdup(PQgetvalue(r, (int)i, 0));
+	PQclear(r);
+	return 0;
+}
+
+/* Is it an insert into a table that numbers its rows? Then it gives the number back. */
+static int look_for_id(struct postgres *db, const char *sql, bool *ret, struct err *err)
+{
+	char table[SQL_WORD_MAX];
+
+	*ret = false;
+	if (sscanf(sql, "INSERT INTO %63[a-z_]", table) != 1)
+		return 0;
+	if (!db->keyed && load_tables(db, err))
+		return -1;
+	for (size_t i = 0; i < db->nkeyed && !*ret; i++)
+		*ret = strcmp(db->keyed[i], table) == 0;
+	return 0;
+}
+
+static struct pg_statement *find_slot(struct postgres *db, const char *sql)
+{
+	size_t at = ((uintptr_t)sql >> 3) * 0x9e3779b97f4a7c15u >> 32;
+
+	for (size_t i = 0; i < PG_STATEMENTS_MAX; i++) {
+		struct pg_statement *s = &db->statements[(at + i) % PG_STATEMENTS_MAX];
+		if (!s->sql || s->sql == sql)
+			return s;
+	}
+	return NULL;
+}
+
+/* Do the arguments fit what was prepared? Those that were NULL so far teach their types. */
+static bool fits(struct pg_statement *s, const struct wire *w)
+{
+	bool is_same = true;
+
+	for (int i = 0; i < w->n; i++) {
+		if (!w->types[i] || w->types[i] == s->types[i])
+			continue;
+		s->types[i] = w->types[i];
+		is_same = false;
+	}
+	return is_same;
+}
+
+static void statement_name(char name[24], unsigned number)
+{
+	snprintf(name, 24, "s%u", number);
+}
+
+static void drop_statement(struct postgres *db, const struct pg_statement *s)
+{
+	char sql[48];
+
+	snprintf(sql, sizeof(sql), "DEALLOCATE s%u", s->number);
+	PQclear(PQexec(db->conn, sql));
+}
+
+static int prepare(struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+	char name[24];
+
+	if (s->number && s->link == db->link)
+		drop_statement(db, s);
+	s->number = 0;
+	if (look_for_id(db, s->sql, &s->gives_id, err))
+		return -1;
+	translate(s->sql, &text);
+	if (s->gives_id)
+		buf_str(&text, " RETURNING id");
+	statement_name(name, ++db->numbers);
+	PGresult *r = PQprepare(db->conn, name, buf_cstr(&text), w->n, s->types);
+	if (PQresultStatus(r) != PGRES_COMMAND_OK) {
+		pg_fail(db, r, "preparing", err);
+		PQclear(r);
+		return -1;
+	}
+	PQclear(r);
+	s->number = db->numbers;
+	s->link = db->link;
+	return 0;
+}
+
+/* --- Running. --- */
+
+static void heed(struct postgres *db, PGresult *r, bool gives_id)
+{
+	int n = PQntuples(r);
+
+	db->changed = atoll(PQcmdTuples(r));
+	if (!gives_id || !n)
+		return;
+	uint64_t bits;
+	memcpy(&bits, PQgetvalue(r, n - 1, 0), sizeof(bits));
+	db->last_id = (int64_t)be64toh(bits);
+}
+
+static int is_good(const PGresult *r)
+{
+	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
+}
+
+static PGresult *run_kept(struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
+{
+	char name[24];
+	bool is_there = fits(s, w) && s->number && s->link == db->link;
+
+	if (!is_there && prepare(db, s, w, err))
+		return NULL;
+	statement_name(name, s->number);
+	return PQexecPrepared(db->conn, name, w->n, w->values, w->lengths, w->formats, 1);
+}
+
+static PGresult *run_once(struct postgres *db, const char *sql, const struct wire *w)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+
+	translate(sql, &text);
+	return PQexecParams(db->conn, buf_cstr(&text), w->n, w->types, w->values, w->lengths, w->formats, 1);
+}
+
+static int attempt(struct postgres *db, const char *sql, bool is_kept, const struct wire *w, PGresult **ret,
+	struct err *err)
+{
+	if (pg_ready(db, err))
+		return -1;
+	struct pg_statement *s = is_kept ? find_slot(db, sql) : NULL;
+	if (s)
+		s->sql = sql;
+	PGresult *r = s ? run_kept(db, s, w, err) : run_once(db, sql, w);
+	if (!r && s)
+		return -1;
+	if (!is_good(r)) {
+		pg_fail(db, r, is_write(sql) ? "writing" : "reading", err);
+		PQclear(r);
+		return -1;
+	}
+	heed(db, r, s && s->gives_id);
+	*ret = r;
+	return 0;
+}
+
+static int run(struct postgres *db, const char *sql, bool is_kept, const struct wire *w, PGresult **ret, struct err *err)
+{
+	bool had_link = db->conn && !db->has_begun;
+
+	if (!attempt(db, sql, is_kept, w, ret, err))
+		return 0;
+	/* A server that was restarted in between is noticed only now; nothing was done yet. */
+	if (!had_link || db->conn || is_write(sql))
+		return -1;
+	return attempt(db, sql, is_kept, w, ret, err);
+}
+
+static int pg_query(struct db *base, const char *sql, bool is_kept, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+	AUTO(wire_done) struct wire w = { 0 };
+	PGresult *result;
+
+	if (n > DB_VALUES_MAX)
+		return err_set(err, ERR_INTERNAL, "a statement with %zu arguments", n);
+	put_args(&w, args, n);
+	bool is_alone = is_write(sql) && !db->has_begun;
+	if (is_alone && pg_begin(base, err))
+		return -1;
+	db->has_written |= is_write(sql);
+	if (run(db, sql, is_kept, &w, &result, err)) {
+		if (is_alone)
+			pg_rollback(base);
+		return -1;
+	}
+	int64_t changed = db->changed;
+	if (is_alone && pg_commit(base, err)) {
+		pg_rollback(base);
+		PQclear(result);
+		return -1;
+	}
+	db->changed = changed;
+	struct pg_rows *r = mem_alloc(sizeof(*r));
+	*r = (struct pg_rows){ .base.ops = &postgres_ops, .result = result, .at = -1 };
+	r->n = is_write(sql) ? 0 : PQntuples(result);
+	*ret = &r->base;
+	return 0;
+}
+
+int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *err)
+{
+	if (pg_ready(db, err))
+		return -1;
+	PGresult *r = PQexec(db->conn, sql);
+	if (!is_good(r)) {
+		pg_fail(db, r, "asking", err);
+		PQclear(r);
+		return -1;
+	}
+	if (ret)
+		*ret = r;
+	else
+		PQclear(r);
+	return 0;
+}
+
+/* --- Rows. --- */
+
+static struct pg_rows *rows_of(struct db_rows *r)
+{
+	return (struct pg_rows *)r;
+}
+
+static int pg_next(struct db_rows *base, struct err *err)
+{
+	struct pg_rows *r = rows_of(base);
+
+	return ++r->at < r->n;
+}
+
+static void pg_end(struct db_rows *base)
+{
+	PQclear(rows_of(base)->result);
+	free(base);
+}
+
+static bool pg_is_null(struct db_rows *r, int col)
+{
+	return PQgetisnull(rows_of(r)->result, rows_of(r)->at, col);
+}
+
+static const char *value_of(struct db_rows *r, int col)
+{
+	return PQgetvalue(rows_of(r)->result, rows_of(r)->at, col);
+}
+
+static Oid type_of(struct db_rows *r, int col)
+{
+	return PQftype(rows_of(r)->result, col);
+}
+
+static enum db_type pg_kind(struct db_rows *r, int col)
+{
+	if (pg_is_null(r, col))
+		return DB_NULL;
+	switch (type_of(r, col)) {
+	case OID_BYTEA:
+		return DB_BLOB;
+	case OID_FLOAT4:
+	case OID_FLOAT8:
+		return DB_REAL;
+	case OID_BOOL:
+	case OID_INT2:
+	case OID_INT4:
+	case OID_INT8:
+	case OID_NUMERIC:
+		return DB_INT;
+	default:
+		return DB_TEXT;
+	}
+}
+
+static int16_t short_at(const char *p)
+{
+	uint16_t n;
+
+	memcpy(&n, p, sizeof(n));
+	return (int16_t)be16toh(n);
+}
+
+/* Sums of whole numbers come as numeric: digits to the base of 10000, the first of which counts base^weight. */
+static int64_t numeric_int(const char *p)
+{
+	int digits = short_at(p), weight = short_at(p + 2);
+	bool is_negative = short_at(p + 4) == 0x4000;
+	int64_t sum = 0;
+
+	for (int i = 0; i <= weight; i++)
+		sum = sum * NUMERIC_BASE + (i < digits ? short_at(p + 8 + 2 * i) : 0);
+	return is_negative ? -sum : sum;
+}
+
+static double float_at(const char *p, Oid type)
+{
+	uint64_t bits;
+	uint32_t half;
+	double r;
+	float f;
+
+	if (type == OID_FLOAT4) {
+		memcpy(&half, p, sizeof(half));
+		half = be32toh(half);
+		memcpy(&f, &half, sizeof(f));
+		return (double)f;
+	}
+	memcpy(&bits, p, sizeof(bits));
+	bits = be64toh(bits);
+	memcpy(&r, &bits, sizeof(r));
+	return r;
+}
+
+static int64_t pg_int(struct db_rows *r, int col)
+{
+	const char *p = value_of(r, col);
+	uint64_t wide;
+	uint32_t half;
+
+	if (pg_is_null(r, col))
+		return 0;
+	switch (type_of(r, col)) {
+	case OID_INT8:
+		memcpy(&wide, p, sizeof(wide));
+		return (int64_t)be64toh(wide);
+	case OID_INT4:
+		memcpy(&half, p, sizeof(half));
+		return (int32_t)be32toh(half);
+	case OID_INT2:
+		return short_at(p);
+	case OID_BOOL:
+		return *p != 0;
+	case OID_NUMERIC:
+		return numeric_int(p);
+	case OID_FLOAT4:
+	case OID_FLOAT8:
+		return (int64_t)float_at(p, type_of(r, col));
+	default:
+		return atoll(p);
+	}
+}
+
+static double pg_real(struct db_rows *r, int col)
+{
+	Oid type = type_of(r, col);
+
+	if (type == OID_FLOAT4 || type == OID_FLOAT8)
+		return pg_is_null(r, col) ? 0 : float_at(value_of(r, col), type);
+	return (double)pg_int(r, col);
+}
+
+static const char *pg_text(struct db_rows *r, int col)
+{
+	return pg_is_null(r, col) ? NULL : value_of(r, col);
+}
+
+static const void *pg_blob(struct db_rows *r, int col, size_t *ret_n)
+{
+	*ret_n = (size_t)PQgetlength(rows_of(r)->result, rows_of(r)->at, col);
+	return pg_is_null(r, col) ? NULL : value_of(r, col);
+}
+
+/* --- Transactions. --- */
+
+int pg_begin(struct db *base, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+	char sql[96];
+
+	if (db->has_begun)
+		return err_set(err, ERR_STORE, "a transaction within a transaction");
+	snprintf(sql, sizeof(sql), "BEGIN; SELECT pg_advisory_xact_lock(%lld)", (long long)db->lock);
+	int failed = pg_simple(db, sql, NULL, err);
+	/* The connection may be one that the server had closed long ago. */
+	if (failed && !db->conn && !db->is_lost)
+		failed = pg_simple(db, sql, NULL, err);
+	if (failed && db->conn)
+		PQclear(PQexec(db->conn, "ROLLBACK"));
+	db->has_begun = !failed;
+	db->has_written = false;
+	return failed;
+}
+
+int pg_commit(struct db *base, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+	char sql[PG_NAME_MAX + 32];
+	PGresult *r;
+
+	snprintf(sql, sizeof(sql), "NOTIFY \"%s\"; COMMIT", db->schema);
+	if (pg_simple(db, db->has_written ? sql : "COMMIT", &r, err))
+		return -1;
+	bool is_stored = strcmp(PQcmdStatus(r), "COMMIT") == 0;
+	PQclear(r);
+	db->has_begun = false;
+	return is_stored ? 0 : err_set(err, ERR_STORE, "a transaction that had failed was undone");
+}
+
+void pg_rollback(struct db *base)
+{
+	struct postgres *db = postgres_of(base);
+
+	if (db->has_begun && db->conn)
+		PQclear(PQexec(db->conn, "ROLLBACK"));
+	db->has_begun = db->is_lost = false;
+}
+
+static bool pg_is_in_transaction(struct db *base)
+{
+	struct postgres *db = postgres_of(base);
+
+	return db->has_begun && db->conn && PQtransactionStatus(db->conn) != PQTRANS_IDLE;
+}
+
+static int pg_script(struct db *base, const char *sql, struct err *err)
+{
+	pg_forget_tables(postgres_of(base));
+	return pg_simple(postgres_of(base), sql, NULL, err);
+}
+
+static int64_t pg_last_id(struct db *db)
+{
+	return postgres_of(db)->last_id;
+}
+
+static int64_t pg_changes(struct db *db)
+{
+	return postgres_of(db)->changed;
+}
+
+/* Texts are sorted by their bytes, as the programs do it. */
+/* clang-format off */
+static const char *const spelling[] = {
+	"{key}", "BIGINT GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+	"{number}", "BIGINT PRIMARY KEY",
+	"{blob}", "BYTEA",
+	"{real}", "DOUBLE PRECISION",
+	"{clustered}", "",
+	" TEXT", " TEXT COLLATE \"C\"",
+	NULL,
+};
+/* clang-format on */
+
+const struct db_ops postgres_ops = {
+	.scheme = "postgres:",
+	.open = pg_open,
+	.close = pg_close,
+	.query = pg_query,
+	.next = pg_next,
+	.end = pg_end,
+	.is_null = pg_is_null,
+	.kind = pg_kind,
+	.integer = pg_int,
+	.real = pg_real,
+	.text = pg_text,
+	.blob = pg_blob,
+	.script = pg_script,
+	.last_id = pg_last_id,
+	.changes = pg_changes,
+	.begin = pg_begin,
+	.commit = pg_commit,
+	.rollback = pg_rollback,
+	.is_in_transaction = pg_is_in_transaction,
+	.interrupt = pg_interrupt,
+	.version = pg_version,
+	.set_version = pg_set_version,
+	.backup = pg_backup,
+	.check = pg_check,
+	.checkpoint = pg_checkpoint,
+	.scrub = pg_scrub,
+	.compact = pg_compact,
+	.bytes = pg_bytes,
+	.bytes_used = pg_bytes,
+	.wait = pg_wait,
+	.is_shared = true,
+	.spelling = spelling,
+};

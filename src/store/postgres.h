@@ -1,0 +1,81 @@
+#ifndef STORE_POSTGRES_H
+#define STORE_POSTGRES_H
+
+#include <libpq-fe.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "store/driver.h"
+
+/*
+ * Shared by postgres.c (statements and rows), postgres_link.c (connections and errors) and postgres_care.c (what only a
+ * driver can do) only.
+ */
+
+#define PG_SCHEMA "remanence"    /* unless the url says otherwise: ?schema=NAME */
+#define PG_NAME_MAX 63           /* of a schema */
+#define PG_STATEMENTS_MAX 512    /* of one connection, a power of two; more are planned anew each time */
+#define PG_VERSION_MIN 130000
+
+/* A prepared statement. Types are those of the arguments so far; 0: only NULL was seen. */
+struct pg_statement {
+	const char *sql;
+	Oid types[DB_VALUES_MAX];
+	unsigned number, link; /* prepared under this name, on this link */
+	bool gives_id;
+};
+
+struct postgres {
+	struct db base;
+	enum db_mode mode;
+	char *conninfo, *schema, *shown; /* without our own parameters; …; the url without its password */
+	int64_t lock;                    /* the number of the advisory lock of writers */
+	PGconn *conn;
+	unsigned link;      /* counts connections: what was prepared on another is not there */
+	bool has_begun;     /* a transaction, as far as we know */
+	bool is_lost;       /* within a transaction, of which nothing remains */
+	bool has_written;   /* in this transaction: others are told at its end */
+	unsigned listening; /* on this link */
+	uint64_t retry_us, pause_us; /* no new attempt before; the next pause */
+	pthread_mutex_t mutex;
+	PGcancel *cancel; /* under the mutex */
+	char **keyed;     /* tables whose rows get a number; NULL: not asked yet */
+	size_t nkeyed;
+	int64_t last_id, changed;
+	unsigned numbers;
+	struct pg_statement statements[PG_STATEMENTS_MAX];
+};
+
+static inline struct postgres *postgres_of(struct db *db)
+{
+	return (struct postgres *)db;
+}
+
+/* postgres_link.c */
+int pg_open(const char *url, enum db_mode mode, struct db **ret, struct err *err);
+void pg_close(struct db *db);
+/* A connection that can be used, made anew when it was lost. In a transaction that was lost: ERR_BUSY. */
+int pg_ready(struct postgres *db, struct err *err);
+/* What the server or the connection said, as an error with advice. Returns -1. Notes that a connection was lost. */
+int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err *err);
+void pg_interrupt(struct db *db);
+
+/* postgres.c: a text of one or more statements without arguments, and its last result. */
+int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *err);
+int pg_begin(struct db *db, struct err *err);
+int pg_commit(struct db *db, struct err *err);
+void pg_rollback(struct db *db);
+void pg_forget_tables(struct postgres *db);
+
+/* postgres_care.c */
+int pg_version(struct db *db, int64_t *ret, struct err *err);
+int pg_set_version(struct db *db, int64_t version, struct err *err);
+int pg_backup(struct db *db, const char *path, struct err *err);
+int pg_check(struct db *db, bool is_deep, struct buf *report, struct err *err);
+int pg_checkpoint(struct db *db, bool truncate, struct err *err);
+int pg_scrub(struct db *db, struct err *err);
+int pg_compact(struct db *db, struct err *err);
+int64_t pg_bytes(struct db *db);
+int pg_wait(struct db *db, int ms, struct err *err);
+
+#endif
