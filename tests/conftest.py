@@ -1,7 +1,9 @@
 """What the tests share: a data folder of their own for each, the programs under test, and a runner."""
+import fcntl
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -24,6 +26,37 @@ def scratch():
     path = pathlib.Path(tempfile.mkdtemp(prefix="rem-", dir=os.environ.get("TMPDIR", "/tmp")))
     yield path
     shutil.rmtree(path, ignore_errors=True)
+
+
+POSTGRES = [str(pathlib.Path(__file__).parent / "services" / "postgres")]
+CACHE = os.environ.get("REMANENCE_TEST_CACHE", os.path.expanduser("~/.cache/remanence-tests"))
+FOLDER = "REMANENCE_TEST_POSTGRES"  # of the server of this run, for all processes of it
+
+
+def pytest_configure(config):
+    if FOLDER not in os.environ:
+        os.environ[FOLDER] = tempfile.mkdtemp(prefix="rem-pg-", dir="/tmp")
+        config.is_owner_of_postgres = True
+
+
+def pytest_unconfigure(config):
+    if getattr(config, "is_owner_of_postgres", False):
+        folder = os.environ.pop(FOLDER)
+        if (pathlib.Path(folder) / "data").exists():
+            subprocess.run([*POSTGRES, "stop", CACHE, folder], check=False)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """A PostgreSQL server, started once in a run by whoever needs it first: gives the url of a database."""
+    folder = os.environ[FOLDER]
+    with open(folder + "/lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        done = subprocess.run([*POSTGRES, "start", CACHE, folder], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    where = dict(line.split("=", 1) for line in done.stdout.split())
+    return "postgres://postgres@/postgres?host=%s&port=%s" % (where["PGHOST"], where["PGPORT"])
 
 
 @pytest.fixture

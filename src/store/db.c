@@ -92,13 +92,15 @@ const char *db_url_shown(struct arena *a, const char *url)
 		return "";
 	struct str password = find_password(url);
 	const char *rest = password.p ? password.p + password.n : url;
-	const char *head = password.p ? arena_printf(a, "%.*s***", (int)(password.p - url), url) : "";
+	const char *head =
+		password.p ? arena_printf(a, "%.*s***", (int)(password.p - url), url) : "";
 	/* It may stand among the parameters too. */
 	const char *named = strstr(rest, "password=");
 	if (!named)
 		return arena_printf(a, "%s%s", head, rest);
 	const char *value = named + strlen("password=");
-	return arena_printf(a, "%s%.*s***%s", head, (int)(value - rest), rest, value + strcspn(value, "& "));
+	return arena_printf(
+		a, "%s%.*s***%s", head, (int)(value - rest), rest, value + strcspn(value, "& "));
 }
 
 void db_close(struct db *db)
@@ -107,13 +109,14 @@ void db_close(struct db *db)
 		db->ops->close(db);
 }
 
-int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err)
+int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	return db->ops->query(db, sql, true, args, n, ret, err);
 }
 
-int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret,
-	struct err *err)
+int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n,
+	struct db_rows **ret, struct err *err)
 {
 	return db->ops->query(db, sql, false, args, n, ret, err);
 }
@@ -175,8 +178,8 @@ int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, 
 	return rc < 0 ? -1 : 0;
 }
 
-int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise, int64_t *ret,
-	struct err *err)
+int db_one(struct db *db, const char *sql, const struct db_arg *args, size_t n, int64_t otherwise,
+	int64_t *ret, struct err *err)
 {
 	struct db_rows *r;
 
@@ -277,8 +280,39 @@ bool db_is_shared(const struct db *db)
 
 int db_wait(struct db *db, int ms, struct err *err)
 {
-	return db->ops->wait ? db->ops->wait(db, ms, err)
-			     : err_set(err, ERR_INTERNAL, "this store has no other writers to wait for");
+	return db->ops->wait
+		       ? db->ops->wait(db, ms, err)
+		       : err_set(err, ERR_INTERNAL, "this store has no other writers to wait for");
+}
+
+int db_snapshot(struct db *db, struct err *err)
+{
+	return db->ops->snapshot(db, err);
+}
+
+int db_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
+{
+	return db->ops->tables(db, a, ret, ret_n, err);
+}
+
+int db_stream(struct db *db, const char *sql, struct db_rows **ret, struct err *err)
+{
+	return db->ops->stream(db, sql, ret, err);
+}
+
+int db_columns(struct db_rows *r)
+{
+	return r->ops->columns(r);
+}
+
+const char *db_column(struct db_rows *r, int col, bool *ret_is_blob)
+{
+	return r->ops->column(r, col, ret_is_blob);
+}
+
+int db_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err)
+{
+	return db->ops->number(db, table, at_least, ret, err);
 }
 
 int db_version(struct db *db, int64_t *ret, struct err *err)

@@ -93,6 +93,17 @@ bool db_is_shared(const struct db *db);
 /* Waits until another connection has committed something: 1, 0 after `ms`, -1. For shared stores; a connection of its own. */
 int db_wait(struct db *db, int ms, struct err *err);
 
+/* For copies of whole stores. */
+int db_snapshot(struct db *db, struct err *err); /* what is read until db_rollback is of one moment */
+/* Our tables, in the order in which they were made: a row names rows of earlier tables only. */
+int db_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);
+/* As db_query_once, but one row at a time is in memory; until the end nothing else may be asked of this connection. */
+int db_stream(struct db *db, const char *sql, struct db_rows **ret, struct err *err);
+int db_columns(struct db_rows *r);
+const char *db_column(struct db_rows *r, int col, bool *ret_is_blob); /* its name; valid until db_end */
+/* The highest number that a row of this table ever had, first raised to `at_least`; 0 where rows are not numbered. */
+int db_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err);
+
 /* What only the driver can do. */
 int db_version(struct db *db, int64_t *ret, struct err *err);          /* of the schema; 0 for an empty database */
 int db_set_version(struct db *db, int64_t version, struct err *err);   /* inside the migration's transaction */

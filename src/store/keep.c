@@ -80,7 +80,7 @@ int store_check(struct store *s, bool is_deep, struct buf *report, struct err *e
 
 int store_backup(struct store *s, const char *path, struct err *err)
 {
-	return db_backup(s->db, path, err);
+	return db_is_shared(s->db) ? copy_to_file(s, path, err) : db_backup(s->db, path, err);
 }
 
 int store_compact(struct store *s, struct err *err)

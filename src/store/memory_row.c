@@ -125,18 +125,23 @@ static char *hex_of(struct arena *a, const unsigned char *p, size_t n)
 	return hex;
 }
 
+struct db_arg memory_text_arg(struct arena *a, const char *text, size_t n)
+{
+	char *marked = arena_alloc(a, n + sizeof(TEXT_MARK));
+
+	memcpy(marked, TEXT_MARK, sizeof(TEXT_MARK));
+	memcpy(marked + sizeof(TEXT_MARK), text, n);
+	return db_b(marked, n + sizeof(TEXT_MARK));
+}
+
 struct db_arg memory_hash_arg(struct arena *a, const char *hash)
 {
 	size_t n = hash ? strlen(hash) : 0;
 
 	if (!n)
 		return db_t(NULL);
-	if (n % 2 || strspn(hash, "0123456789abcdef") != n) {
-		char *marked = arena_alloc(a, n + sizeof(TEXT_MARK));
-		memcpy(marked, TEXT_MARK, sizeof(TEXT_MARK));
-		memcpy(marked + sizeof(TEXT_MARK), hash, n);
-		return db_b(marked, n + sizeof(TEXT_MARK));
-	}
+	if (n % 2 || strspn(hash, "0123456789abcdef") != n)
+		return memory_text_arg(a, hash, n);
 	unsigned char *bytes = arena_alloc(a, n / 2);
 	for (size_t i = 0; i < n; i++) {
 		unsigned digit =

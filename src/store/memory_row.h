@@ -18,6 +18,7 @@ int memory_supersede(struct store *s, int64_t id, int64_t by, struct err *err);
 int turn_refine(struct store *s, int64_t turn, struct err *err);
 
 /* Hashes are hex texts outside and half as long inside; anything else is kept as text. */
+struct db_arg memory_text_arg(struct arena *a, const char *text, size_t n); /* what is kept as text */
 struct db_arg memory_hash_arg(struct arena *a, const char *hash);
 const char *memory_hash_read(struct arena *a, struct db_rows *r, int col);
 

@@ -28,6 +28,7 @@ struct pg_rows {
 	struct db_rows base;
 	PGresult *result;
 	int at, n;
+	struct postgres *stream; /* rows come one by one over it; else NULL */
 };
 
 /* Arguments as libpq takes them. */
@@ -132,8 +133,10 @@ void pg_forget_tables(struct postgres *db)
 
 static int load_tables(struct postgres *db, struct err *err)
 {
-	PGresult *r = PQexec(db->conn, "SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE "
-				       "c.relnamespace = current_schema()::regnamespace AND a.attname = 'id' AND a.attidentity <> ''");
+	PGresult *r = PQexec(db->conn,
+		"SELECT c.relname FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid WHERE "
+		"c.relnamespace = current_schema()::regnamespace AND a.attname = 'id' AND "
+		"a.attidentity <> ''");
 
 	if (PQresultStatus(r) != PGRES_TUPLES_OK) {
 		pg_fail(db, r, "reading the schema", err);
@@ -202,7 +205,8 @@ static void drop_statement(struct postgres *db, const struct pg_statement *s)
 	PQclear(PQexec(db->conn, sql));
 }
 
-static int prepare(struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
+static int prepare(
+	struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
 	char name[24];
@@ -247,7 +251,8 @@ static int is_good(const PGresult *r)
 	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
 }
 
-static PGresult *run_kept(struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
+static PGresult *run_kept(
+	struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
 {
 	char name[24];
 	bool is_there = fits(s, w) && s->number && s->link == db->link;
@@ -263,11 +268,12 @@ static PGresult *run_once(struct postgres *db, const char *sql, const struct wir
 	AUTO(buf_done) struct buf text = { 0 };
 
 	translate(sql, &text);
-	return PQexecParams(db->conn, buf_cstr(&text), w->n, w->types, w->values, w->lengths, w->formats, 1);
+	return PQexecParams(
+		db->conn, buf_cstr(&text), w->n, w->types, w->values, w->lengths, w->formats, 1);
 }
 
-static int attempt(struct postgres *db, const char *sql, bool is_kept, const struct wire *w, PGresult **ret,
-	struct err *err)
+static int attempt(struct postgres *db, const char *sql, bool is_kept, const struct wire *w,
+	PGresult **ret, struct err *err)
 {
 	if (pg_ready(db, err))
 		return -1;
@@ -287,7 +293,8 @@ static int attempt(struct postgres *db, const char *sql, bool is_kept, const str
 	return 0;
 }
 
-static int run(struct postgres *db, const char *sql, bool is_kept, const struct wire *w, PGresult **ret, struct err *err)
+static int run(struct postgres *db, const char *sql, bool is_kept, const struct wire *w,
+	PGresult **ret, struct err *err)
 {
 	bool had_link = db->conn && !db->has_begun;
 
@@ -299,8 +306,8 @@ static int run(struct postgres *db, const char *sql, bool is_kept, const struct 
 	return attempt(db, sql, is_kept, w, ret, err);
 }
 
-static int pg_query(struct db *base, const char *sql, bool is_kept, const struct db_arg *args, size_t n,
-	struct db_rows **ret, struct err *err)
+static int pg_query(struct db *base, const char *sql, bool is_kept, const struct db_arg *args,
+	size_t n, struct db_rows **ret, struct err *err)
 {
 	struct postgres *db = postgres_of(base);
 	AUTO(wire_done) struct wire w = { 0 };
@@ -356,16 +363,36 @@ static struct pg_rows *rows_of(struct db_rows *r)
 	return (struct pg_rows *)r;
 }
 
+/* Each row of a stream is a result of its own, and so is the end. */
+static int stream_next(struct pg_rows *r, struct err *err)
+{
+	PQclear(r->result);
+	r->result = PQgetResult(r->stream->conn);
+	r->at = 0;
+	if (PQresultStatus(r->result) == PGRES_SINGLE_TUPLE)
+		return 1;
+	if (PQresultStatus(r->result) == PGRES_TUPLES_OK)
+		return 0;
+	return pg_fail(r->stream, r->result, "reading", err);
+}
+
 static int pg_next(struct db_rows *base, struct err *err)
 {
 	struct pg_rows *r = rows_of(base);
 
+	if (r->stream)
+		return stream_next(r, err);
 	return ++r->at < r->n;
 }
 
 static void pg_end(struct db_rows *base)
 {
-	PQclear(rows_of(base)->result);
+	struct pg_rows *r = rows_of(base);
+	PGresult *rest;
+
+	PQclear(r->result);
+	while (r->stream && r->stream->conn && (rest = PQgetResult(r->stream->conn)))
+		PQclear(rest);
 	free(base);
 }
 
@@ -493,6 +520,32 @@ static const void *pg_blob(struct db_rows *r, int col, size_t *ret_n)
 	return pg_is_null(r, col) ? NULL : value_of(r, col);
 }
 
+static int pg_stream(struct db *base, const char *sql, struct db_rows **ret, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+
+	if (pg_ready(db, err))
+		return -1;
+	if (!PQsendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 1) ||
+		!PQsetSingleRowMode(db->conn))
+		return pg_fail(db, NULL, "reading", err);
+	struct pg_rows *r = mem_alloc(sizeof(*r));
+	*r = (struct pg_rows){ .base.ops = &postgres_ops, .stream = db };
+	*ret = &r->base;
+	return 0;
+}
+
+static int pg_columns(struct db_rows *r)
+{
+	return PQnfields(rows_of(r)->result);
+}
+
+static const char *pg_column(struct db_rows *r, int col, bool *ret_is_blob)
+{
+	*ret_is_blob = type_of(r, col) == OID_BYTEA;
+	return PQfname(rows_of(r)->result, col);
+}
+
 /* --- Transactions. --- */
 
 int pg_begin(struct db *base, struct err *err)
@@ -502,7 +555,8 @@ int pg_begin(struct db *base, struct err *err)
 
 	if (db->has_begun)
 		return err_set(err, ERR_STORE, "a transaction within a transaction");
-	snprintf(sql, sizeof(sql), "BEGIN; SELECT pg_advisory_xact_lock(%lld)", (long long)db->lock);
+	snprintf(
+		sql, sizeof(sql), "BEGIN; SELECT pg_advisory_xact_lock(%lld)", (long long)db->lock);
 	int failed = pg_simple(db, sql, NULL, err);
 	/* The connection may be one that the server had closed long ago. */
 	if (failed && !db->conn && !db->is_lost)
@@ -606,5 +660,11 @@ const struct db_ops postgres_ops = {
 	.bytes_used = pg_bytes,
 	.wait = pg_wait,
 	.is_shared = true,
+	.snapshot = pg_snapshot,
+	.tables = pg_tables,
+	.stream = pg_stream,
+	.columns = pg_columns,
+	.column = pg_column,
+	.number = pg_number,
 	.spelling = spelling,
 };

@@ -20,7 +20,12 @@ int pg_version(struct db *base, int64_t *ret, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 	PGresult *r;
 
-	if (pg_simple(db, arena_printf(&a, "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE nspname = '%s'", db->schema), &r, err))
+	if (pg_simple(db,
+		    arena_printf(&a,
+			    "SELECT obj_description(oid, 'pg_namespace') FROM pg_namespace WHERE "
+			    "nspname = '%s'",
+			    db->schema),
+		    &r, err))
 		return -1;
 	bool is_there = PQntuples(r) > 0;
 	long long version = 0;
@@ -44,7 +49,10 @@ int pg_set_version(struct db *base, int64_t version, struct err *err)
 	struct postgres *db = postgres_of(base);
 	AUTO(arena_done) struct arena a = { 0 };
 
-	return pg_simple(db, arena_printf(&a, "COMMENT ON SCHEMA \"%s\" IS '" VERSION_WORDS "%lld'", db->schema, (long long)version), NULL, err);
+	return pg_simple(db,
+		arena_printf(&a, "COMMENT ON SCHEMA \"%s\" IS '" VERSION_WORDS "%lld'", db->schema,
+			(long long)version),
+		NULL, err);
 }
 
 int pg_backup(struct db *base, const char *path, struct err *err)
@@ -73,10 +81,14 @@ static int vacuum(struct postgres *db, const char *how, struct err *err)
 	PGresult *r;
 	int failed = 0;
 
-	if (pg_simple(db, "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace", &r, err))
+	if (pg_simple(db,
+		    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+		    "current_schema()::regnamespace",
+		    &r, err))
 		return -1;
 	for (int i = 0; i < PQntuples(r) && !failed; i++)
-		failed = pg_simple(db, arena_printf(&a, "%s \"%s\"", how, PQgetvalue(r, i, 0)), NULL, err);
+		failed = pg_simple(
+			db, arena_printf(&a, "%s \"%s\"", how, PQgetvalue(r, i, 0)), NULL, err);
 	PQclear(r);
 	return failed;
 }
@@ -135,4 +147,58 @@ int pg_wait(struct db *base, int ms, struct err *err)
 	if (poll(&p, 1, ms) > 0 && !PQconsumeInput(db->conn))
 		return pg_fail(db, NULL, "listening", err);
 	return take_notices(db);
+}
+
+int pg_snapshot(struct db *base, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+
+	if (pg_simple(db, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY", NULL, err))
+		return -1;
+	db->has_begun = true;
+	return 0;
+}
+
+int pg_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	const char **list = NULL;
+	size_t n = 0, cap = 0;
+	int rc;
+
+	if (db_query(db,
+		    "SELECT relname::text FROM pg_class WHERE relkind = 'r'"
+		    " AND relnamespace = current_schema()::regnamespace ORDER BY oid",
+		    NULL, 0, &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0)
+		ARENA_PUSH(a, list, n, cap, arena_str(a, db_text(r, 0)));
+	*ret = list;
+	*ret_n = n;
+	return rc;
+}
+
+/* The sequence behind a table's id; its last value is NULL as long as it gave none. */
+#define SEQUENCE "pg_get_serial_sequence(quote_ident(?1), 'id')"
+
+int pg_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err)
+{
+	int64_t has_id;
+
+	*ret = 0;
+	if (db_one(db,
+		    "SELECT count(*) FROM pg_attribute WHERE attrelid = quote_ident(?1)::regclass"
+		    " AND attname = 'id' AND attidentity <> ''",
+		    DB_ARGS(db_t(table)), 0, &has_id, err))
+		return -1;
+	if (!has_id)
+		return 0;
+	if (at_least)
+		return db_one(db,
+			"SELECT setval(" SEQUENCE
+			", greatest(?2, coalesce(pg_sequence_last_value(" SEQUENCE
+			"::regclass), 0)))",
+			DB_ARGS(db_t(table), db_i(at_least)), 0, ret, err);
+	return db_one(db, "SELECT pg_sequence_last_value(" SEQUENCE "::regclass)",
+		DB_ARGS(db_t(table)), 0, ret, err);
 }

@@ -23,7 +23,7 @@
  * lock_timeout ends the wait for another daemon's transaction before the writer's patience does; a daemon that was stopped in
  * the middle of one must not hold up the others; plans made by a compiler do not pay for statements of this size.
  */
-#define SETTINGS                                                                               \
+#define SETTINGS                                                                                   \
 	"SET lock_timeout = '8s'; SET idle_in_transaction_session_timeout = '60s'; SET jit = off;" \
 	"SET statement_timeout = '120s'; SET client_min_messages = warning;"
 
@@ -47,9 +47,11 @@ static int take_schema(struct postgres *db, struct err *err)
 	memmove(at, value + n + (is_last ? 0 : 1), strlen(value + n) + (is_last ? 1 : 0));
 	if (is_last)
 		at[-1] = '\0';
-	if (n && n <= PG_NAME_MAX && strspn(db->schema, "abcdefghijklmnopqrstuvwxyz0123456789_") == n)
+	if (n && n <= PG_NAME_MAX &&
+		strspn(db->schema, "abcdefghijklmnopqrstuvwxyz0123456789_") == n)
 		return 0;
-	return err_set(err, ERR_USAGE, "'%s' cannot be the schema of the store: use a-z, 0-9 and _", db->schema);
+	return err_set(err, ERR_USAGE, "'%s' cannot be the schema of the store: use a-z, 0-9 and _",
+		db->schema);
 }
 
 static int take_url(struct postgres *db, const char *url, struct err *err)
@@ -81,16 +83,21 @@ static const struct {
 	{ "08", true, ERR_BUSY, "the connection to the database was lost", NULL },
 	{ "57P", true, ERR_BUSY, "the database is stopping or starting", NULL },
 	{ "25P03", true, ERR_BUSY, "the database gave up a transaction that stood still", NULL },
-	{ "53300", true, ERR_BUSY, "the database has no connection free", "Raise max_connections of the server." },
+	{ "53300", true, ERR_BUSY, "the database has no connection free",
+		"Raise max_connections of the server." },
 	{ "40", false, ERR_BUSY, "another connection was in the way", NULL },
 	{ "55P03", false, ERR_BUSY, "another daemon is writing", NULL },
 	{ "57014", false, ERR_BUSY, "it took too long or was interrupted", NULL },
-	{ "53100", false, ERR_STORE, "the disk of the database is full", "Free some space there; nothing is lost, it is tried again." },
+	{ "53100", false, ERR_STORE, "the disk of the database is full",
+		"Free some space there; nothing is lost, it is tried again." },
 	{ "28", false, ERR_STORE, "the database lets nobody in with this name and password",
 		"Put the password into ~/.pgpass; see docs/postgresql.md." },
-	{ "3D", false, ERR_STORE, "there is no such database", "Make it first; see docs/postgresql.md." },
-	{ "42501", false, ERR_STORE, "the role may not do this", "See docs/postgresql.md for what it needs." },
-	{ "25006", false, ERR_STORE, "the database takes no writes", "Point `store` to the primary server." },
+	{ "3D", false, ERR_STORE, "there is no such database",
+		"Make it first; see docs/postgresql.md." },
+	{ "42501", false, ERR_STORE, "the role may not do this",
+		"See docs/postgresql.md for what it needs." },
+	{ "25006", false, ERR_STORE, "the database takes no writes",
+		"Point `store` to the primary server." },
 	{ "", false, ERR_STORE, "the database refused", NULL },
 };
 
@@ -125,8 +132,8 @@ int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err
 		message = PQerrorMessage(db->conn);
 	while (!is_class(state ? state : "", troubles[i].state))
 		i++;
-	err_set(err, troubles[i].code, "%s (%s on '%s': %.*s)", troubles[i].text, what, db->shown, first_line(message),
-		message);
+	err_set(err, troubles[i].code, "%s (%s on '%s': %.*s)", troubles[i].text, what, db->shown,
+		first_line(message), message);
 	if (troubles[i].hint)
 		err_hint(err, "%s", troubles[i].hint);
 	if (is_down || troubles[i].is_lost)
@@ -156,17 +163,20 @@ static int no_link(struct postgres *db, struct err *err)
 {
 	const char *message = PQerrorMessage(db->conn);
 	/* libpq tells no SQLSTATE here. What time does not mend is told apart from what it does. */
-	static const char *const lasting[] = { "authentication failed", "no password supplied", "does not exist",
-		"pg_hba.conf", "invalid connection option", "invalid URI", "could not translate host name",
-		"certificate", "SSL" };
+	static const char *const lasting[] = { "authentication failed", "no password supplied",
+		"does not exist", "pg_hba.conf", "invalid connection option", "invalid URI",
+		"could not translate host name", "certificate", "SSL" };
 	enum err_code code = ERR_BUSY;
 
 	for (size_t i = 0; i < ARRAY_LEN(lasting); i++)
 		if (strstr(message, lasting[i]))
 			code = ERR_STORE;
-	err_set(err, code, "cannot reach the store '%s': %.*s", db->shown, first_line(message), message);
-	return err_hint(err, code == ERR_BUSY ? "It is tried again; what agents do meanwhile is kept in the spool."
-					      : "Check `store`, the server and ~/.pgpass; see docs/postgresql.md.");
+	err_set(err, code, "cannot reach the store '%s': %.*s", db->shown, first_line(message),
+		message);
+	return err_hint(
+		err, code == ERR_BUSY
+			     ? "It is tried again; what agents do meanwhile is kept in the spool."
+			     : "Check `store`, the server and ~/.pgpass; see docs/postgresql.md.");
 }
 
 static int check_server(struct postgres *db, struct err *err)
@@ -175,16 +185,18 @@ static int check_server(struct postgres *db, struct err *err)
 
 	if (version >= PG_VERSION_MIN)
 		return 0;
-	return err_set(err, ERR_STORE, "'%s' is PostgreSQL %d; the store needs %d or later", db->shown, version / 10000,
-		PG_VERSION_MIN / 10000);
+	return err_set(err, ERR_STORE, "'%s' is PostgreSQL %d; the store needs %d or later",
+		db->shown, version / 10000, PG_VERSION_MIN / 10000);
 }
 
 static int link_up(struct postgres *db, struct err *err)
 {
 	/* Before the url, which may say otherwise. A server that vanished is noticed within half a minute. */
-	const char *const names[] = { "application_name", "connect_timeout", "keepalives_idle", "keepalives_interval",
-		"keepalives_count", "tcp_user_timeout", "dbname", "client_encoding", NULL };
-	const char *const values[] = { "remanence", "5", "10", "5", "3", "25000", db->conninfo, "UTF8", NULL };
+	const char *const names[] = { "application_name", "connect_timeout", "keepalives_idle",
+		"keepalives_interval", "keepalives_count", "tcp_user_timeout", "dbname",
+		"client_encoding", NULL };
+	const char *const values[] = { "remanence", "5", "10", "5", "3", "25000", db->conninfo,
+		"UTF8", NULL };
 
 	db->conn = PQconnectdbParams(names, values, 1);
 	if (!db->conn)
@@ -210,7 +222,8 @@ static int link_up(struct postgres *db, struct err *err)
 int pg_ready(struct postgres *db, struct err *err)
 {
 	if (db->is_lost)
-		return err_set(err, ERR_BUSY, "the connection to '%s' was lost within a transaction", db->shown);
+		return err_set(err, ERR_BUSY,
+			"the connection to '%s' was lost within a transaction", db->shown);
 	if (db->conn)
 		return 0;
 	uint64_t now = clock_mono_us();

@@ -166,6 +166,9 @@ int turn_touch(struct store *s, int64_t turn, int64_t at, struct err *err);
 int turn_tidy(struct store *s, int64_t turn, struct err *err);
 bool event_is_anchor(const struct event_row *e);
 
+/* copy.c */
+int copy_to_file(struct store *s, const char *path, struct err *err);
+
 /* memory_row.c */
 #define MEMORY_COLUMNS                                                                            \
 	"m.id, m.project, m.session, m.turn, m.at, m.kind, m.type, m.status, m.origin, m.trust, " \

@@ -149,7 +149,8 @@ static struct statement *find_slot(struct sqlite *db, const char *sql)
 }
 
 /* Gives rows that are ready to be bound. */
-static struct sqlite_rows *acquire(struct sqlite *db, const char *sql, bool is_kept, struct err *err)
+static struct sqlite_rows *acquire(
+	struct sqlite *db, const char *sql, bool is_kept, struct err *err)
 {
 	struct statement *s = is_kept ? find_slot(db, sql) : NULL;
 
@@ -164,7 +165,9 @@ static struct sqlite_rows *acquire(struct sqlite *db, const char *sql, bool is_k
 	if (s && !s->sql) {
 		s->sql = sql;
 		r = &s->rows;
-		*r = (struct sqlite_rows){ .base.ops = &sqlite_ops, .db = db, .stmt = stmt, .is_kept = true };
+		*r = (struct sqlite_rows){
+			.base.ops = &sqlite_ops, .db = db, .stmt = stmt, .is_kept = true
+		};
 	} else {
 		r = mem_alloc(sizeof(*r));
 		*r = (struct sqlite_rows){ .base.ops = &sqlite_ops, .db = db, .stmt = stmt };
@@ -280,6 +283,24 @@ static const void *sqlite_blob(struct db_rows *r, int col, size_t *ret_n)
 	return p;
 }
 
+static int sqlite_stream(struct db *db, const char *sql, struct db_rows **ret, struct err *err)
+{
+	return sqlite_query(db, sql, false, NULL, 0, ret, err);
+}
+
+static int sqlite_columns(struct db_rows *r)
+{
+	return sqlite3_column_count(stmt_of(r));
+}
+
+static const char *sqlite_column(struct db_rows *r, int col, bool *ret_is_blob)
+{
+	const char *type = sqlite3_column_decltype(stmt_of(r), col);
+
+	*ret_is_blob = type && strcmp(type, "BLOB") == 0;
+	return sqlite3_column_name(stmt_of(r), col);
+}
+
 static int sqlite_script(struct db *db, const char *sql, struct err *err)
 {
 	if (sqlite3_exec(sqlite_of(db)->handle, sql, NULL, NULL, NULL) != SQLITE_OK)
@@ -364,5 +385,11 @@ const struct db_ops sqlite_ops = {
 	.compact = sqlite_compact,
 	.bytes = sqlite_bytes,
 	.bytes_used = sqlite_bytes_used,
+	.snapshot = sqlite_snapshot,
+	.tables = sqlite_tables,
+	.stream = sqlite_stream,
+	.columns = sqlite_columns,
+	.column = sqlite_column,
+	.number = sqlite_number,
 	.spelling = spelling,
 };

@@ -195,3 +195,45 @@ int64_t sqlite_bytes_used(struct db *db)
 	db_one(db, "PRAGMA page_size", NULL, 0, 0, &size, NULL);
 	return (pages - free_pages) * size;
 }
+
+int sqlite_snapshot(struct db *db, struct err *err)
+{
+	return db_run(db, "BEGIN", NULL, 0, err);
+}
+
+int sqlite_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	const char **list = NULL;
+	size_t n = 0, cap = 0;
+	int rc;
+
+	if (db_query(db,
+		    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+		    "'sqlite%'"
+		    " ORDER BY rowid",
+		    NULL, 0, &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0)
+		ARENA_PUSH(a, list, n, cap, arena_str(a, db_text(r, 0)));
+	*ret = list;
+	*ret_n = n;
+	return rc;
+}
+
+int sqlite_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err)
+{
+	if (at_least &&
+		db_run(db, "UPDATE sqlite_sequence SET seq = ?2 WHERE name = ?1 AND seq < ?2",
+			DB_ARGS(db_t(table), db_i(at_least)), err))
+		return -1;
+	if (at_least &&
+		db_run(db,
+			"INSERT INTO sqlite_sequence (name, seq) SELECT ?1, ?2 WHERE NOT EXISTS"
+			" (SELECT 1 FROM sqlite_sequence WHERE name = ?1) AND EXISTS (SELECT 1 FROM"
+			" sqlite_master WHERE name = ?1 AND sql LIKE '%AUTOINCREMENT%')",
+			DB_ARGS(db_t(table), db_i(at_least)), err))
+		return -1;
+	return db_one(db, "SELECT seq FROM sqlite_sequence WHERE name = ?1", DB_ARGS(db_t(table)),
+		0, ret, err);
+}

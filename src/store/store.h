@@ -22,7 +22,7 @@
 
 struct store;
 
-/* url: "sqlite:PATH". DB_CREATE migrates (backup first, each migration in its transaction). A newer schema: ERR_STORE "made by a newer version", opened by nobody. */
+/* url: as in db.h. DB_CREATE migrates (backup first, each migration in its transaction). A newer schema: ERR_STORE "made by a newer version", opened by nobody. */
 int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret, struct err *err);
 void store_close(struct store *s);
 struct db *store_db(struct store *s);
@@ -209,10 +209,16 @@ void dictionary_made_done(struct dictionary_made *d);
 int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_min,
 	struct dictionary_made *ret, struct err *err);
 int store_dictionary_put(struct store *s, const struct dictionary_made *d, struct err *err);
+/*
+ * copy.c — all rows of one store into another, which must be empty (ERR_USAGE) and is brought up to date first. What the
+ * source holds at one moment; numbers stay, and numbers that were used before are not used again.
+ */
+struct copy_counts { int64_t tables, rows, sessions, events, memories; };
+int store_copy(const char *from_url, const char *to_url, struct copy_counts *ret, struct err *err);
 
 /* keep.c — housekeeping. */
 int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err);
-int store_backup(struct store *s, const char *path, struct err *err);
+int store_backup(struct store *s, const char *path, struct err *err); /* an SQLite file, whatever the store is */
 int store_retention(struct store *s, int64_t events_before, int64_t max_bytes, int64_t *ret_removed, struct err *err);
 int store_train_dictionary(struct store *s, struct err *err); /* when there is enough text and none yet; background */
 /* Gives free pages back to the file system; rewrites the file, outside a transaction. */

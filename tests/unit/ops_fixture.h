@@ -245,6 +245,17 @@ static inline void fixture_fill(struct fixture *f)
 		.at = today + 2000, .title = "The scheduler starves idle cores", .body = "Only on machines with many sockets." });
 }
 
+/* As the store's fixture has it (store_fixture.h). */
+static inline const char *ops_url(struct fixture *f)
+{
+	static unsigned made;
+	const char *database = getenv("REMANENCE_TEST_STORE");
+
+	if (!database || !*database)
+		return arena_printf(&f->arena, "sqlite:%s", f->paths.store);
+	return arena_printf(&f->arena, "%s%cschema=ops_%d_%u", database, strchr(database, '?') ? '&' : '?', (int)getpid(), ++made);
+}
+
 static inline int fixture_setup(void **state)
 {
 	struct fixture *f = mem_alloc(sizeof(*f));
@@ -258,7 +269,7 @@ static inline int fixture_setup(void **state)
 	assert_int_equal(paths_init(&f->paths, path_join(&f->arena, f->root, "home"), &f->arena, &err), 0);
 	assert_int_equal(paths_create(&f->paths, &err), 0);
 	assert_int_equal(settings_load(f->paths.settings, &f->settings, NULL, &err), 0);
-	const char *url = arena_printf(&f->arena, "sqlite:%s", f->paths.store);
+	const char *url = ops_url(f);
 	assert_int_equal(store_open(url, DB_CREATE, f->paths.backup, &f->writer, &err), 0);
 	assert_int_equal(store_open(url, DB_READ, NULL, &f->reader, &err), 0);
 	assert_int_equal(index_open(f->paths.index, &f->index, &rebuild, &err), 0);

@@ -430,6 +430,57 @@ static void a_backup_is_a_whole_store(void **state)
 	store_close(copy);
 }
 
+static void a_copy_of_a_copy_is_the_same_store(void **state)
+{
+	struct fixture *f = *state;
+	int64_t project = make_project(f, "/src/app"), session = make_session(f, "a", project);
+	struct memory_file file = { .path = "src/a.c", .role = ROLE_MODIFIED, .hash = "no hexadecimal number", .size = 3 };
+	struct memory m = { .project = project, .kind = KIND_NOTE, .title = "Née à Orléans", .files = &file, .nfiles = 1 };
+	const char *there = arena_printf(&f->arena, "sqlite:%s/copy.db", f->root);
+	struct copy_counts counts, again;
+	struct store *s;
+	struct memory got;
+	AUTO(buf_done) struct buf report = { 0 };
+
+	fill(f, session, 0, 500);
+	ok(store_memory_put(f->s, &m, &f->err));
+	ok(store_train_dictionary(f->s, &f->err));
+	ok(store_copy(f->url, there, &counts, &f->err));
+	assert_int_equal(counts.events, 500);
+	assert_int_equal(counts.memories, 1);
+	assert_int_equal(store_copy(f->url, there, &again, &f->err), -1);
+	assert_int_equal(f->err.code, ERR_USAGE);
+	fixture_url(f);
+	snprintf(f->path, sizeof(f->path), "%s/back.db", f->root);
+	if (is_file(f))
+		fixture_url(f);
+	ok(store_copy(there, f->url, &again, &f->err));
+	assert_memory_equal(&counts, &again, sizeof(counts));
+	store_close(f->s);
+	f->s = NULL;
+	ok(store_open(f->url, DB_WRITE, NULL, &s, &f->err));
+	ok(store_memory_get(s, &f->arena, m.id, &got, &f->err));
+	assert_string_equal(got.title, m.title);
+	assert_string_equal(got.files[0].hash, file.hash);
+	ok(store_check(s, true, &report, &f->err));
+	assert_string_equal(buf_cstr(&report), "");
+	/* Numbers go on where they were. */
+	struct memory next = { .project = project, .kind = KIND_NOTE, .title = "next" };
+	ok(store_memory_put(s, &next, &f->err));
+	assert_true(next.id > m.id);
+	store_close(s);
+}
+
+static void a_password_in_an_url_is_not_shown(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_string_equal(db_url_shown(&f->arena, "postgres://me:s3cret@host:5432/db?x=1"), "postgres://me:***@host:5432/db?x=1");
+	assert_string_equal(db_url_shown(&f->arena, "postgres://me@host/db?password=s3cret&x=1"), "postgres://me@host/db?password=***&x=1");
+	assert_string_equal(db_url_shown(&f->arena, "postgres://me:a@b@host/db"), "postgres://me:***@host/db");
+	assert_string_equal(db_url_shown(&f->arena, "sqlite:/a/b:c@d"), "sqlite:/a/b:c@d");
+}
+
 static void a_newer_schema_is_opened_by_nobody(void **state)
 {
 	struct fixture *f = *state;
@@ -542,6 +593,8 @@ int main(void)
 		each(a_pause_holds_for_its_time_and_place),
 		each(memories_outlive_their_events),
 		each(a_backup_is_a_whole_store),
+		each(a_copy_of_a_copy_is_the_same_store),
+		each(a_password_in_an_url_is_not_shown),
 		each(a_newer_schema_is_opened_by_nobody),
 		each(what_is_no_store_is_refused_with_a_sentence),
 		each(a_rolled_back_write_leaves_no_change),
