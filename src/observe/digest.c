@@ -17,6 +17,7 @@
 #define REPLY_MAX 12000
 #define REPLY_LEAST 1200
 #define HEADER_MAX 400
+#define LAST_KEPT 4      /* steps that go last when there is no room */
 #define STEP_OVERHEAD 4  /* "- ", newlines */
 #define LINE_OVERHEAD 40 /* "(… steps that only look are left out)" */
 #define SUMMARY_ALONE_MIN \
@@ -104,14 +105,18 @@ static bool find_parts(struct plan *p)
 	return false;
 }
 
-/* Of what is still too much every second step goes, but for the first and the last few. */
+/* Of what is still too much every second step goes, but for the last few; then all. */
 static void thin_out(struct plan *p)
 {
-	size_t seen = 0;
+	size_t seen = 0, gone = 0;
 
-	for (size_t i = 0; i + 4 < p->steps.n; i++)
-		if (p->steps.items[i].is_shown && ++seen % 2 == 0)
+	for (size_t i = 0; i + LAST_KEPT < p->steps.n; i++)
+		if (p->steps.items[i].is_shown && ++seen % 2 == 0) {
 			p->steps.items[i].is_shown = false;
+			gone++;
+		}
+	for (size_t i = 0; !gone && i < p->steps.n; i++)
+		p->steps.items[i].is_shown = false;
 }
 
 static void make_parts(struct plan *p)
