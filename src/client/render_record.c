@@ -211,6 +211,11 @@ static void memory_page(struct client *c, const json *r)
 	render_field(c, "when", moment(c, json_int(r, "at", 0)));
 	render_field(c, "project", place(c, r));
 	render_field(c, "session", session(c, r));
+	if (json_str(r, "namespace")) {
+		render_field(c, "namespace", json_str(r, "namespace"));
+		render_field(c, "file", arena_printf(&c->term.arena, "%s:%lld", json_str(r, "file"), (long long)json_int(r, "line", 0)));
+		render_field(c, "section", json_str(r, "section"));
+	}
 	render_field(c, "confidence", certainty(c, r));
 	render_field(c, "reckoned as", reckoning(c, json_get(r, "confidence_parts")));
 	render_field(c, "concepts", render_join(c, json_get(r, "concepts"), NULL, 20));

@@ -180,6 +180,11 @@ static void walk_entry(struct walking *k, const char *path, const char *below, u
 			fail(k, below, strerror(errno), false);
 		return;
 	}
+	if (!utf8_is_valid(below, strlen(below))) {
+		if (is_wanted || S_ISDIR(st.st_mode))
+			fail(k, utf8_repair(w->arena, str_of(below)).p, "its name is not UTF-8", S_ISDIR(st.st_mode));
+		return;
+	}
 	if (S_ISDIR(st.st_mode)) {
 		if (globs_reach(w->globs, below, is_hidden) &&
 			(!ignore_holds(&k->ignore, path, true) || globs_reach(w->globs, below, true)) && is_new_folder(k, &st))

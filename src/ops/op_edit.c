@@ -75,6 +75,10 @@ static int edit_write(struct store *s, void *ctx, struct err *err)
 	struct memory m;
 	if (store_memory_get(s, e->call->arena, e->id, &m, err))
 		return -1;
+	if (m.kind == KIND_CHUNK) {
+		err_set(err, ERR_USAGE, "memory %lld is a part of a markdown file and follows it", (long long)e->id);
+		return err_hint(err, "change the file: `remanence get %lld` says where it is", (long long)e->id);
+	}
 	const char *old_body = m.body;
 	if (e->project && project_for_write(s, e->call->arena, e->project, e->call->cwd, &m.project, err))
 		return -1;

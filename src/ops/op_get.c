@@ -2,11 +2,13 @@
 
 #include <string.h>
 
+#include "base/file.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
 #include "ops/param.h"
 #include "ops/suspects.h"
+#include "store/query_chunk.h"
 
 /* get: level 3 of finding, whole records. What is not there is listed; only when nothing is there is it an error. */
 
@@ -101,6 +103,33 @@ static void where_write(struct lookup *l, struct jw *w, int64_t project, const s
 	jw_str(w, "agent_session", s ? s->agent_session : NULL);
 }
 
+/* Where a chunk stands, and what its file says of itself. */
+static int place_write(struct op_call *call, struct jw *w, const struct memory *m, struct err *err)
+{
+	struct chunk_place p;
+	bool is_there;
+	if (m->kind != KIND_CHUNK)
+		return 0;
+	if (query_chunk(call->store, call->arena, m->id, &p, &is_there, err))
+		return -1;
+	if (!is_there)
+		return 0;
+	jw_str(w, "namespace", p.namespace);
+	jw_str(w, "file", path_join(call->arena, p.root, p.path));
+	jw_str(w, "file_source", p.path);
+	jw_str(w, "section", p.section);
+	jw_int(w, "chunk_index", p.index);
+	jw_int(w, "position", p.position);
+	jw_int(w, "line", p.first_line);
+	jw_int(w, "end_line", p.last_line);
+	jw_str(w, "checksum", p.checksum);
+	if (p.metadata)
+		jw_raw(w, "metadata", str_of(p.metadata));
+	else
+		jw_null(w, "metadata");
+	return 0;
+}
+
 static int memory_record(struct lookup *l, struct jw *w, int64_t id, struct err *err)
 {
 	struct memory m;
@@ -117,8 +146,9 @@ static int memory_record(struct lookup *l, struct jw *w, int64_t id, struct err 
 	memory_parts_write(w, &m);
 	memory_state_write(l, w, &m);
 	memory_base_write(l->call, w, &m);
+	int rc = place_write(l->call, w, &m, err);
 	jw_end(w, '}');
-	return 0;
+	return rc;
 }
 
 static int event_record(struct lookup *l, struct jw *w, int64_t id, struct err *err)

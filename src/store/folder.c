@@ -168,6 +168,7 @@ struct putting {
 	struct old_chunk *old;
 	size_t nold, old_cap, next_old;
 	struct file_result *ret;
+	bool hides_front; /* the first chunk was forgotten: what the front matter says too */
 };
 
 static int old_read(struct putting *p, struct arena *a, struct err *err)
@@ -267,6 +268,7 @@ static int chunk_write(struct putting *p, size_t i, int64_t hash, struct err *er
 	if (forget_is_buried_memory(p->s, &m, &is_buried, err))
 		return -1;
 	p->ret->buried += is_buried;
+	p->hides_front |= is_buried && i == 0;
 	if (is_buried)
 		return 0;
 	m.id = left_over(p);
@@ -314,8 +316,8 @@ int folder_file_put(struct store *s, const struct folder *f, const struct file_t
 	if (file_made(s, f, t->path, &p.file, err) || old_read(&p, &a, err) || chunks_write(&p, &a, err) || old_remove(&p, err))
 		return -1;
 	return db_run(s->db, update,
-		DB_ARGS(db_i(p.file), db_t(t->checksum), db_i(t->stamp), db_i(ret->chunks), db_i(clock_now()), db_t(t->title),
-			db_t(t->metadata)),
+		DB_ARGS(db_i(p.file), db_t(t->checksum), db_i(t->stamp), db_i(ret->chunks), db_i(clock_now()),
+			db_t(p.hides_front ? NULL : t->title), db_t(p.hides_front ? NULL : t->metadata)),
 		err);
 }
 

@@ -378,6 +378,8 @@ static int drop_rests(struct store *s, struct err *err)
 		"UPDATE model_call SET reply = NULL, detail = NULL WHERE reply IS NOT NULL OR "
 		"detail IS NOT NULL",
 		"UPDATE search_log SET query = NULL WHERE query IS NOT NULL",
+		"UPDATE source_file SET title = NULL, metadata = NULL WHERE metadata IS NOT NULL AND id NOT IN "
+		"(SELECT source_file FROM chunk WHERE position = 0)",
 		"UPDATE job SET last_error = NULL WHERE last_error IS NOT NULL",
 	};
 

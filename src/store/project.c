@@ -88,6 +88,7 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"UPDATE project_alias SET project = ?2 WHERE project = ?1",
 		"UPDATE session SET project = ?2 WHERE project = ?1",
 		"UPDATE memory SET project = ?2 WHERE project = ?1",
+		"UPDATE folder SET project = ?2 WHERE project = ?1",
 		"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
 		"WHERE project = ?1 ON CONFLICT (project, topic) DO NOTHING",
 		"UPDATE candidate SET project = ?2 WHERE project = ?1",

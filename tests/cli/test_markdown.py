@@ -69,6 +69,11 @@ def test_a_folder_is_searchable_when_add_returns(rem, notes):
     assert result["chunks"] == 3
     hit = hits(rem, "wireguard")[0]
     assert hit["kind"] == "chunk" and hit["namespace"] == "notes" and hit["section"] == "VPN"
+    record = rem.json("get", hit["ref"])["records"][0]
+    assert (record["file"], record["section"], record["line"], record["position"]) == (str(notes / "network.md"), "VPN", 13, 2)
+    assert record["metadata"] == {"title": "Réseau", "date": "2026-03-01", "type": "reference", "tags": ["dns", "réseau"]}
+    refused = rem.run("edit", hit["ref"], "another text", check=False)
+    assert refused.status == 2 and "follows it" in refused.err
     assert hit["files"] == [str(notes / "network.md")] and (hit["line"], hit["end_line"]) == (13, 15)
     listed = folder(rem)
     assert (listed["files"], listed["chunks"], listed["errors"]) == (1, 3, 0) and listed["last_sync"] > 0
@@ -178,12 +183,14 @@ def test_odd_files_are_named_or_read_as_well_as_can_be(rem, notes):
     (notes / "loop").symlink_to("..")
     (notes / "self").symlink_to("self")
     (notes / "gone.md").symlink_to("nowhere")
+    with open(os.fsencode(notes) + b"/caf\xe9.md", "w") as f:
+        f.write("latin\n")
     closed = notes / "closed.md"
     closed.write_text("secret otter\n")
     closed.chmod(0)
     result = add(rem)
     failed = {f["path"]: f["reason"] for f in result["failed"]}
-    assert "47 MB" in failed["big.md"] and "8 MB" in failed["big.md"] and "regular file" in failed["pipe.md"]
+    assert "47 MB" in failed["big.md"] and "8 MB" in failed["big.md"] and "regular file" in failed["pipe.md"] and "not UTF-8" in failed["caf\ufffd.md"]
     if os.geteuid():
         assert "permissions" in failed["closed.md"]
     assert hits(rem, "axolotl")[0]["snippet"].count("\ufffd") == 3
@@ -334,6 +341,14 @@ def test_ready_made_folders_are_found_and_never_written(rem):
     assert not hits(rem, "narwhal", cwd=repo)
     rem.run("sync", "add", "--ready", cwd=repo)
     assert len(rem.json("sync", "list")["folders"]) == 3
+    second = rem.make_repo(rem.scratch / "second", {"AGENTS.md": "Feed the cassowary.\n"})
+    rem.run("remember", "another note", cwd=second)
+    rem.run("stop")
+    rem.start()
+    wait_for(lambda: hits(rem, "cassowary", cwd=second), "the instructions of a project that came later")
+    assert not hits(rem, "cassowary", cwd=repo)
+    rem.run("sync", "remove", "instructions/app")
+    assert not hits(rem, "platypus", cwd=repo)
     assert before == {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in before}
     assert set(rem.user_home.rglob("*.md")) | set(repo.rglob("*.md")) == set(before)
 
