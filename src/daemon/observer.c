@@ -450,9 +450,24 @@ static void observer_sleep(struct observer *o)
 	pthread_cond_timedwait(&o->wake, &o->mutex, &end);
 }
 
+static int rules_write(struct desk *desk, void *ctx, struct err *err)
+{
+	return store_turns_of_rules(desk->store, RULES_VERSION, err);
+}
+
+/* What an older version made of turns is made anew, once. */
+static void rules_check(struct observer *o)
+{
+	struct err err = { 0 };
+
+	if (writer_run(o->writer, LANE_BACKGROUND, rules_write, NULL, &err))
+		complain(o, &err);
+}
+
 static void *observer_main(void *arg)
 {
 	struct observer *o = arg;
+	rules_check(o);
 	pthread_mutex_lock(&o->mutex);
 	while (!o->is_closing) {
 		if (o->is_poked)

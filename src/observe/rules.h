@@ -27,6 +27,8 @@ struct rules_output { /* in the arena */
 	size_t ncandidates, candidates_cap;
 };
 
+#define RULES_VERSION 2 /* raised when the same events give something else: then all turns are looked at again */
+
 void rules_run(struct arena *a, const struct rules_input *in, struct rules_output *ret);
 
 #endif

@@ -87,6 +87,8 @@ struct turn { int64_t id, session, project, started_at, last_event_at; const cha
 /* Turns that changed since their rules ran and are quiet: stopped, followed by another prompt, ended, or without event since `quiet_before`. */
 int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, int64_t after /* this turn */, size_t max, struct turn **ret, size_t *ret_n, struct err *err);
 int store_turn_get(struct store *s, struct arena *a, int64_t id, struct turn *ret, struct err *err);
+/* All turns whose events are still there become dirty, when the rules are not of this version. */
+int store_turns_of_rules(struct store *s, int64_t version, struct err *err);
 int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn /* NULL: latest */, struct err *err);
 /* Replaces what the rules made of this turn: memories keyed (turn, rule, slot); same key and same content keeps id and row. Clears dirty. */
 int store_turn_memories(struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err);

@@ -43,7 +43,7 @@ int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, in
 
 	if (db_query(s->db,
 		    "SELECT " TURN_COLUMNS " FROM turn t JOIN session s ON s.id = t.session WHERE "
-					   "t.is_dirty = 1 AND t.id > ?3"
+		    "t.is_dirty = 1 AND t.id > ?3"
 		    " AND (t.is_stopped = 1 OR t.last_event_at < ?1 OR s.ended_at >= "
 		    "t.last_event_at OR EXISTS"
 		    " (SELECT 1 FROM turn o WHERE o.session = t.session AND o.started_at > "
@@ -94,4 +94,25 @@ int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn,
 	}
 	return db_run(
 		s->db, "UPDATE turn SET is_stopped = 1 WHERE id = ?1", DB_ARGS(db_i(turn)), err);
+}
+
+int store_turns_of_rules(struct store *s, int64_t version, struct err *err)
+{
+	static const char name[] = "rules.version";
+	int64_t then;
+
+	if (store_counter_get(s, name, &then, err))
+		return -1;
+	if (then == version)
+		return 0;
+	return db_run(s->db,
+		       "UPDATE turn SET is_dirty = 1 WHERE started_at > 0 AND EXISTS (SELECT 1 "
+		       "FROM "
+		       "event e WHERE e.session = turn.session AND e.at BETWEEN turn.started_at "
+		       "AND "
+		       "turn.last_event_at AND e.turn = turn.id)",
+		       NULL, 0, err) ||
+			       store_counter_add(s, name, version - then, err)
+		       ? -1
+		       : 0;
 }

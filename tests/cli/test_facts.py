@@ -1,5 +1,6 @@
 """Facts: what sessions said for good, merged, shown, given back, forgotten."""
 import json
+import sqlite3
 
 import pytest
 
@@ -169,3 +170,17 @@ def test_forgotten_facts_stay_gone_after_import_reindex_and_restore(said):
     said.json("import", said.s[1].path)
     assert gone()
     assert any("pnpm" in f["title"] for f in said.json("facts")["facts"]), "what others said is still there"
+
+
+def test_what_an_older_version_of_the_rules_made_is_made_anew(said):
+    before = said.json("facts", "--limit", "1000")["facts"]
+    said.run("stop")
+    db = sqlite3.connect(said.home / "remanence.db", timeout=30)
+    db.execute("UPDATE counter SET n = 1 WHERE name = 'rules.version'")
+    db.execute("DELETE FROM candidate")
+    db.execute("DELETE FROM memory WHERE kind = 3 AND id IN (SELECT memory FROM fact)")
+    db.execute("DELETE FROM fact")
+    db.commit()
+    db.close()
+    said.start()
+    wait_for(lambda: [f["title"] for f in said.json("facts", "--limit", "1000")["facts"]] == [f["title"] for f in before], "the facts to be back")
