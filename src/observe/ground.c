@@ -172,11 +172,13 @@ static bool has_number(struct str text, struct str number)
 static bool has_quote(struct str text, struct str quote)
 {
 	const char *end = text.p + text.n;
-	struct str rest = quote, first;
+	struct str rest, first;
 
+	quote = str_trim(quote);
 	if (str_find(text, quote))
 		return true;
-	if (!str_split(&rest, ' ', &first))
+	rest = quote;
+	if (!str_split(&rest, ' ', &first) || !first.n)
 		return false;
 	for (const char *at = str_find(text, first); at;
 		at = str_find((struct str){ at + 1, (size_t)(end - at) - 1 }, first)) {
