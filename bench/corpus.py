@@ -18,6 +18,7 @@ heartbeat timeout deadline budget breaker limiter semaphore barrier channel mail
 canary release branch commit rebase merge conflict review lint formatter typecheck inference generic trait interface adapter""".split()
 VERBS = """adds removes renames splits merges caches validates rejects retries escapes parses renders compiles links flushes
 rotates restores migrates wraps unwraps locks releases closes opens reads writes copies moves checks measures limits delays""".split()
+CHINESE_WEIGHTS = [1 / (n + 5) for n in range(4000)]
 GLUE = """the a of and to in it that with for on as by from is was this which when after before only now also because so then""".split()
 SYLLABLES = "ba ce di fo gu ha ki lo mu na pe qui ra so tu va we xi yo zu bra cle dri flo gru pla sti tro kna phe".split()
 
@@ -68,7 +69,12 @@ class Corpus:
     def path(self):
         return "src/%s/%s.%s" % (self.word(), self.word(), self.rng.choice(("c", "py", "ts", "go", "rs")))
 
-    def session(self, folder, number, turns, project, output=600):
+    def chinese(self, words):
+        """Words of two signs each, drawn as the others are; nothing stands between them."""
+        return "".join(chr(0x4e00 + n % 1500) + chr(0x4e00 + n * 7 % 1500) for n in
+                       (self.rng.choices(range(4000), weights=CHINESE_WEIGHTS)[0] for _ in range(words)))
+
+    def session(self, folder, number, turns, project, output=600, chinese=False):
         """Writes one transcript. Gives its size."""
         rng = self.rng
         sid = "%08x-0000-4000-8000-%012x" % (rng.getrandbits(32), number)
@@ -95,32 +101,32 @@ class Corpus:
                                    "content": [{"type": "tool_use", "id": use, "name": name, "input": arguments}]})
                 line("user", {"role": "user", "content": [{"type": "tool_result", "tool_use_id": use, "content": self.text(output)}]})
             line("assistant", {"id": "msg_%d_%d" % (number, t), "role": "assistant", "model": "m", "content": [{"type": "text", "text":
-                 self.sentence() + "\n\n## Cause\n\n" + self.text(500) + "\n\n## Changes\n\n- " + "\n- ".join(
+                 self.sentence() + "\n\n## Cause\n\n" + (self.chinese(80) + "。" if chinese else self.text(500)) + "\n\n## Changes\n\n- " + "\n- ".join(
                      "`%s`: %s" % (self.path(), self.sentence()) for _ in range(3)) + "\n\nNext: " + self.sentence()}]})
         path = pathlib.Path(folder) / (sid + ".jsonl")
         path.write_text("\n".join(lines) + "\n")
         return path.stat().st_size
 
-    def write(self, folder, turns, projects=20, per_session=20):
+    def write(self, folder, turns, projects=20, per_session=20, chinese=False):
         folder = pathlib.Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        return sum(self.session(folder, n, per_session, "/srv/project-%02d" % (n % projects)) for n in range(max(1, turns // per_session)))
+        return sum(self.session(folder, n, per_session, "/srv/project-%02d" % (n % projects), chinese=chinese) for n in range(max(1, turns // per_session)))
+
+    def some_words(self, least, most):
+        return " ".join(self.rng.choice(GLUE) if self.rng.random() < .35 else self.word() for _ in range(self.rng.randint(least, most)))
 
     def questions(self, n):
-        """(class, words): as people and agents ask, a mix stated in docs/benchmarks.md."""
-        out = []
-        for i in range(n):
-            r = i % 10
-            if r < 2:
-                out.append(("one word", self.word()))
-            elif r < 7:
-                k = self.rng.randint(2, 12)
-                words = [self.rng.choice(GLUE) if self.rng.random() < .35 else self.word() for _ in range(k)]
-                out.append(("%s words" % ("2-6" if k < 7 else "7-12"), " ".join(words)))
-            elif r == 7:
-                out.append(("identifier", self.identifier()))
-            elif r == 8:
-                out.append(("common words", " ".join(self.words[self.rng.randrange(12)] for _ in range(4))))
-            else:
-                out.append(("no hit", "zzq%dx" % i))
-        return out
+        """(kind, words): as people and agents ask, a mix stated in docs/benchmarks.md."""
+        makers = (
+            ("one word", self.word),
+            ("one rare word", lambda: self.words[self.rng.randrange(5000, len(self.words))]),
+            ("2-6 words", lambda: self.some_words(2, 6)),
+            ("2-6 words", lambda: self.some_words(2, 6)),
+            ("7-12 words", lambda: self.some_words(7, 12)),
+            ("7-12 words", lambda: self.some_words(7, 12)),
+            ("identifier", self.identifier),
+            ("4 common words", lambda: " ".join(self.words[self.rng.randrange(12)] for _ in range(4))),
+            ("filter", lambda: self.some_words(2, 12) + self.rng.choice((" kind:summary", " after:2023-12-20", " kind:tool before:2024-01-20"))),
+            ("no hit or Chinese", lambda: self.rng.choice(("zzq%dx" % self.rng.randrange(1000), self.chinese(2)))),
+        )
+        return [(kind, make()) for kind, make in (makers[i % len(makers)] for i in range(n))]

@@ -95,7 +95,8 @@ static bool project_apply(struct op_call *call, struct find *f, const char *name
 static bool time_apply(struct op_call *call, struct find *f, const char *after, const char *before)
 {
 	struct err ignored;
-	return span_parse(call->arena, after, before, &f->filter.after, &f->filter.before, &ignored) == 0;
+	return span_parse(call->arena, after, before, &f->filter.after, &f->filter.before,
+		       &ignored) == 0;
 }
 
 static bool namespace_apply(struct op_call *call, struct find *f, const char *namespace)
@@ -156,7 +157,8 @@ static void plain_make(char *text)
 {
 	for (char *p = text; *p; p++) {
 		bool starts_word = p == text || strchr(" \t\n\r", p[-1]);
-		if (*p == '"' || (*p == ':' && (p[1] == ' ' || p > text)) || (*p == '-' && starts_word))
+		if (*p == '"' || (*p == ':' && (p[1] == ' ' || p > text)) ||
+			(*p == '-' && starts_word))
 			*p = ' ';
 	}
 }
@@ -198,7 +200,8 @@ static int id_order(const void *a, const void *b)
 static bool path_matches(const char *path, const char *wanted)
 {
 	const char *base = wanted[0] == '/' ? wanted + 1 : wanted;
-	return !strcmp(path, wanted) || (str_ends(path, base) && path[strlen(path) - strlen(base) - 1] == '/');
+	return !strcmp(path, wanted) ||
+	       (str_ends(path, base) && path[strlen(path) - strlen(base) - 1] == '/');
 }
 
 static bool event_touches(const struct event *e, const char *file)
@@ -247,12 +250,13 @@ static int sift_init(struct lookup *l, const struct find *f, struct sift *s, str
 	*s = (struct sift){ .f = f };
 	if (!f->file)
 		return 0;
-	if (query_memories_of_file(l->call->store, l->call->arena, f->filter.project, f->file, FIND_FILE_MEMORIES_MAX,
-		    &s->memories, &s->n, err))
+	if (query_memories_of_file(l->call->store, l->call->arena, f->filter.project, f->file,
+		    FIND_FILE_MEMORIES_MAX, &s->memories, &s->n, err))
 		return -1;
 	int64_t *chunks;
 	size_t nchunks;
-	if (query_chunks_of_file(l->call->store, l->call->arena, f->file, FIND_FILE_MEMORIES_MAX, &chunks, &nchunks, err))
+	if (query_chunks_of_file(l->call->store, l->call->arena, f->file, FIND_FILE_MEMORIES_MAX,
+		    &chunks, &nchunks, err))
 		return -1;
 	if (nchunks) {
 		int64_t *all = ARENA_ARRAY(l->call->arena, int64_t, s->n + nchunks);
@@ -266,34 +270,97 @@ static int sift_init(struct lookup *l, const struct find *f, struct sift *s, str
 	return 0;
 }
 
-/* Goes through the index's answer page by page, until enough was kept. */
-static int sift_run(struct lookup *l, const struct find *f, struct search *q, struct find_result *ret, struct err *err)
-{
+/* What was kept so far, and what was looked at when meaning took part. */
+struct sifting {
+	struct lookup *l;
+	const struct find *f;
 	struct sift sift;
-	struct found *kept = NULL;
-	size_t n = 0, cap = 0, seen = 0;
-	if (sift_init(l, f, &sift, err))
+	struct found *kept;
+	size_t n, cap;
+	uint64_t *seen; /* ascending */
+	size_t nseen;
+};
+
+static uint64_t sift_key(const struct sifting *s, const struct hit *h)
+{
+	return s->f->by_session ? h->columns.session : h->id;
+}
+
+static int key_order(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+static bool is_enough(const struct sifting *s)
+{
+	return s->n >= s->f->offset + s->f->limit + 1;
+}
+
+/* One page of the index's answer. */
+static int sift_page(
+	struct sifting *s, const struct search *q, struct find_result *ret, struct err *err)
+{
+	struct found *page;
+	size_t npage;
+	if (index_search(s->l->call->index, s->l->call->arena, q, &ret->r, err) ||
+		hits_load(s->l, ret->r.hits, ret->r.n, &page, &npage, err))
 		return -1;
-	bool is_done = false;
-	while (!is_done && seen < FIND_SIFT_MAX && n < f->offset + f->limit + 1) {
-		struct found *page;
-		size_t npage;
-		q->offset = seen;
-		q->limit = FIND_SIFT_PAGE;
-		if (index_search(l->call->index, l->call->arena, q, &ret->r, err) ||
-			hits_load(l, ret->r.hits, ret->r.n, &page, &npage, err))
-			return -1;
-		for (size_t i = 0; i < npage; i++)
-			if (sift_keeps(&sift, &page[i]))
-				ARENA_PUSH(l->call->arena, kept, n, cap, page[i]);
-		is_done = ret->r.n < FIND_SIFT_PAGE;
-		seen += ret->r.n;
+	for (size_t i = 0; i < npage; i++) {
+		uint64_t key = sift_key(s, &page[i].hit);
+		bool is_new =
+			!s->nseen || !bsearch(&key, s->seen, s->nseen, sizeof(key), key_order);
+		if (is_new && sift_keeps(&s->sift, &page[i]))
+			ARENA_PUSH(s->l->call->arena, s->kept, s->n, s->cap, page[i]);
 	}
-	size_t from = MIN(f->offset, n);
-	ret->found = kept ? kept + from : kept;
-	ret->n = MIN(n - from, f->limit);
-	ret->total = n;
-	ret->total_is_exact = is_done;
+	return 0;
+}
+
+/* The best by both words and meaning come first. What is further down is left to words. */
+static int sift_meant(struct sifting *s, struct search *q, struct find_result *ret, struct err *err)
+{
+	if (!q->meaning)
+		return 0;
+	q->offset = 0;
+	q->limit = FIND_SIFT_MEANT;
+	if (sift_page(s, q, ret, err))
+		return -1;
+	s->seen = ARENA_ARRAY(s->l->call->arena, uint64_t, ret->r.n + 1);
+	for (size_t i = 0; i < ret->r.n; i++)
+		s->seen[i] = sift_key(s, &ret->r.hits[i]);
+	s->nseen = ret->r.n;
+	if (s->nseen)
+		qsort(s->seen, s->nseen, sizeof(*s->seen), key_order);
+	return 0;
+}
+
+/* Goes through the index's answer page by page, until enough was kept. */
+static int sift_run(struct lookup *l, const struct find *f, struct search *q,
+	struct find_result *ret, struct err *err)
+{
+	struct sifting s = { .l = l, .f = f };
+	struct search words = *q;
+	bool is_done = q->is_semantic;
+	size_t seen = 0;
+	if (sift_init(l, f, &s.sift, err) || sift_meant(&s, q, ret, err))
+		return -1;
+	words.meaning = NULL;
+	words.limit = FIND_SIFT_PAGE;
+	while (!is_done && seen < FIND_SIFT_MAX && !is_enough(&s)) {
+		struct find_result more = { 0 };
+		words.offset = seen;
+		if (sift_page(&s, &words, &more, err))
+			return -1;
+		if (!q->meaning)
+			ret->r = more.r;
+		is_done = more.r.n < FIND_SIFT_PAGE;
+		seen += more.r.n;
+	}
+	size_t from = MIN(f->offset, s.n);
+	ret->found = s.kept ? s.kept + from : s.kept;
+	ret->n = MIN(s.n - from, f->limit);
+	ret->total = s.n;
+	ret->total_is_exact = is_done && !q->is_semantic;
 	return 0;
 }
 
@@ -307,11 +374,12 @@ static int plain_run(struct lookup *l, struct search *q, struct find_result *ret
 	return 0;
 }
 
-/* Filters that are sifted afterwards, lists and counts are about words. */
-static void meaning_add(struct lookup *l, const struct find *f, struct meaning *m, struct search *q, struct find_result *ret)
+/* Lists and counts are about words. */
+static void meaning_add(struct lookup *l, const struct find *f, struct meaning *m, struct search *q,
+	struct find_result *ret)
 {
 	ret->mode = "lexical";
-	if (f->mode == FIND_LEXICAL || !f->limit || f->file || f->as_of || f->tag || query_is_empty(q->query) ||
+	if (f->mode == FIND_LEXICAL || !f->limit || query_is_empty(q->query) ||
 		!meaning_ask(l->call, f->meant ? f->meant : f->text, m, ret->why))
 		return;
 	q->vectors = m->vectors;
@@ -325,7 +393,8 @@ int find_run(struct lookup *l, const struct find *wanted, struct find_result *re
 {
 	struct find f = *wanted;
 	*ret = (struct find_result){ .mode = "lexical" };
-	struct search q = { .query = question_parse(l->call, &f), .now = f.as_of ? f.as_of : clock_now() };
+	struct search q = { .query = question_parse(l->call, &f),
+		.now = f.as_of ? f.as_of : clock_now() };
 	if (f.as_of) {
 		f.filter.before = f.filter.before ? MIN(f.filter.before, f.as_of + 1) : f.as_of + 1;
 		f.filter.statuses = BIT(MEMORY_ACTIVE) | BIT(MEMORY_SUPERSEDED);
@@ -346,12 +415,12 @@ int find_run(struct lookup *l, const struct find *wanted, struct find_result *re
 	q.filter = f.filter;
 	q.by_session = f.by_session;
 	q.wants_total = f.wants_total;
+	struct meaning *meaning = ARENA_NEW(l->call->arena, struct meaning);
+	meaning_add(l, &f, meaning, &q, ret);
 	if (f.file || f.as_of || f.tag)
 		return sift_run(l, &f, &q, ret, err);
 	q.offset = f.offset;
 	q.limit = f.limit;
-	struct meaning *meaning = ARENA_NEW(l->call->arena, struct meaning);
-	meaning_add(l, &f, meaning, &q, ret);
 	return plain_run(l, &q, ret, err);
 }
 
@@ -382,7 +451,9 @@ static int scope_from_params(struct op_call *call, struct find *f, struct err *e
 
 static enum find_mode mode_from_params(struct op_call *call)
 {
-	static const char *const modes[] = { [FIND_AUTO] = "auto", [FIND_LEXICAL] = "lexical", [FIND_SEMANTIC] = "semantic",
+	static const char *const modes[] = { [FIND_AUTO] = "auto",
+		[FIND_LEXICAL] = "lexical",
+		[FIND_SEMANTIC] = "semantic",
 		[FIND_HYBRID] = "hybrid" };
 	int mode = name_find(modes, ARRAY_LEN(modes), param_text(call, "mode", NULL));
 	return mode > 0 ? (enum find_mode)mode : FIND_AUTO;
@@ -394,10 +465,12 @@ static int kinds_from_params(struct op_call *call, struct find *f, struct err *e
 	const char *agent = param_text(call, "agent", NULL);
 	if (kind && !kind_apply(f, kind)) {
 		err_set(err, ERR_USAGE, "there is no kind '%s'", kind);
-		return err_hint(err, "one of: observation, summary, fact, note, chunk, prompt, reply, tool, session");
+		return err_hint(err, "one of: observation, summary, fact, note, chunk, prompt, "
+				     "reply, tool, session");
 	}
 	if (type && !type_apply(f, type))
-		return name_parse("type", type, memory_type_names, MEMORY_TYPE_COUNT, err) < 0 ? -1 : 0;
+		return name_parse("type", type, memory_type_names, MEMORY_TYPE_COUNT, err) < 0 ? -1
+											       : 0;
 	if (agent && !agent_apply(f, agent))
 		return name_parse("agent", agent, agent_names, AGENT_COUNT, err) < 0 ? -1 : 0;
 	return 0;
@@ -407,8 +480,10 @@ int find_from_params(struct op_call *call, struct find *ret, struct err *err)
 {
 	struct find f = { .text = param_joined(call, "query", "question") };
 	int64_t project;
-	if (call_project(call, &project, err) || scope_from_params(call, &f, err) || kinds_from_params(call, &f, err) ||
-		param_span(call, &f.filter.after, &f.filter.before, err) || param_time(call, "as_of", true, &f.as_of, err))
+	if (call_project(call, &project, err) || scope_from_params(call, &f, err) ||
+		kinds_from_params(call, &f, err) ||
+		param_span(call, &f.filter.after, &f.filter.before, err) ||
+		param_time(call, "as_of", true, &f.as_of, err))
 		return -1;
 	f.filter.project = (uint32_t)project;
 	f.file = call_file(call, param_text(call, "file", "files"));

@@ -9,6 +9,7 @@
  */
 
 #define FIND_SIFT_PAGE 256
+#define FIND_SIFT_MEANT 768 /* the best by words and meaning, before the pages by words alone */
 #define FIND_SIFT_MAX 8192 /* candidates looked at when hits are sifted after the index */
 
 enum find_mode { FIND_AUTO, FIND_LEXICAL, FIND_SEMANTIC, FIND_HYBRID };

@@ -109,6 +109,21 @@ def test_filters_hold_for_what_meaning_finds(meaning, tmp_path):
 
 
 @needs_model
+def test_what_was_known_at_a_time_or_is_about_a_file_is_found_by_meaning_too(meaning):
+    about = meaning.json("remember", HOUR, "--file", "src/login.c")["ref"]
+    other = meaning.json("remember", "Logging in stops working after an hour", "--file", "src/parser.c")["ref"]
+    embedded(meaning)
+    reply = meaning.json("search", HEURE, "--file", "src/login.c")
+    assert reply["mode"] == "hybrid" and [h["ref"] for h in reply["hits"]] == [about]
+    assert {h["ref"] for h in meaning.json("search", HEURE, "--as-of", "2100-01-01")["hits"]} == {about, other}
+    assert meaning.json("search", HEURE, "--as-of", "2001-01-01")["hits"] == []
+    # What meaning found is not found by words again.
+    both = [h["ref"] for h in meaning.json("search", "refresh token rotation hour", "--as-of", "2100-01-01")["hits"]]
+    assert sorted(both) == sorted({about, other})
+    assert meaning.json("search", "refresh token rotation hour", "--as-of", "2100-01-01", "--limit", 1, "--offset", 1)["hits"][0]["ref"] == both[1]
+
+
+@needs_model
 def test_a_forgotten_text_is_never_found_and_leaves_no_vector(meaning):
     meaning.run("remember", HOUR)
     ref = meaning.json("remember", "Logging in stops working after an hour")["ref"]
