@@ -178,11 +178,20 @@ static bool titles_alike(const uint64_t *a, size_t na, const uint64_t *b, size_t
 	return (double)common >= TITLES_ALIKE * (double)MAX(na, nb);
 }
 
+static uint64_t code_of(struct str text)
+{
+	const char *from = text.n ? memchr(text.p, '`', text.n) : NULL;
+	const char *to = from ? memchr(from + 1, '`', (size_t)(text.p + text.n - from) - 1) : NULL;
+
+	return to ? hash64(from + 1, (size_t)(to - from) - 1) | 1 : 0;
+}
+
 bool titles_add(struct titles *t, struct analyser *an, const char *title)
 {
 	uint64_t words[TITLE_WORDS_MAX];
 	struct title_maker m = { .words = words };
 	struct str text = str_of(title);
+	uint64_t code = code_of(text);
 	text.n = utf8_cut(text.p, text.n, QUESTION_TEXT_MAX);
 	if (text.n)
 		analyser_run(an, text, title_term, &m);
@@ -193,11 +202,13 @@ bool titles_add(struct titles *t, struct analyser *an, const char *title)
 	if (!m.n)
 		return false;
 	for (size_t i = 0; i < t->n; i++)
-		if (titles_alike(words, m.n, t->titles[i].words, t->titles[i].n))
+		if ((!code || !t->titles[i].code || code == t->titles[i].code) &&
+			titles_alike(words, m.n, t->titles[i].words, t->titles[i].n))
 			return false;
 	if (t->n == TITLES_MAX)
 		return true;
 	memcpy(t->titles[t->n].words, words, sizeof(words[0]) * m.n);
+	t->titles[t->n].code = code;
 	t->titles[t->n++].n = m.n;
 	return true;
 }

@@ -48,7 +48,8 @@ struct answer {
 struct answer question_match(const struct question *q, struct analyser *an, const char *const *texts, size_t n);
 
 /*
- * Titles that say the same: sets of folded words, compared by overlap. A set remembers up to TITLES_MAX titles.
+ * Titles that say the same: sets of folded words, compared by overlap; titles about two different pieces of code ("`make test` …",
+ * "`make lint` …") never do. A set remembers up to TITLES_MAX titles.
  */
 #define TITLES_MAX 160
 #define TITLE_WORDS_MAX 24
@@ -56,6 +57,7 @@ struct titles {
 	struct {
 		uint64_t words[TITLE_WORDS_MAX];
 		size_t n;
+		uint64_t code; /* of what stands in its first back ticks; 0: nothing */
 	} titles[TITLES_MAX];
 	size_t n;
 };

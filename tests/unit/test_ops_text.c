@@ -129,6 +129,9 @@ static void titles_that_say_the_same_are_given_once(void **state)
 	assert_true(titles_add(t, an, "Fixed the flaky parser test"));
 	assert_false(titles_add(t, an, "fixed the flaky parser test."));
 	assert_true(titles_add(t, an, "Fixed the slow scheduler test"));
+	assert_true(titles_add(t, an, "`mise run test` runs the tests here"));
+	assert_true(titles_add(t, an, "`mise run test:ci` runs the tests here"));
+	assert_false(titles_add(t, an, "`mise run test:ci` runs the tests here."));
 	assert_true(titles_add(t, an, "…"));
 	assert_false(titles_add(t, an, "…"));
 	assert_false(titles_add(t, an, ""));
