@@ -17,6 +17,7 @@
 #define REPLY_MAX 12000
 #define REPLY_LEAST 1200
 #define HEADER_MAX 400
+#define BODY_LEAST 80    /* bytes; a shorter piece of a text says nothing */
 #define LAST_KEPT 4      /* steps that go last when there is no room */
 #define STEP_OVERHEAD 4  /* "- ", newlines */
 #define LINE_OVERHEAD 40 /* "(… steps that only look are left out)" */
@@ -207,7 +208,8 @@ static void write_prompt(const struct plan *p, int part, struct buf *out)
 
 static void write_step(const struct plan *p, const struct step *s, struct buf *out)
 {
-	struct str body = text_shorten(p->a, s->body, s->room);
+	bool is_scrap = s->room < s->body.n && s->room < BODY_LEAST;
+	struct str body = text_shorten(p->a, s->body, is_scrap ? 0 : s->room);
 	size_t n = strlen(s->head);
 	/* A colon leads to nothing when nothing of the text is shown. */
 	bool is_colon = n && s->head[n - 1] == ':';

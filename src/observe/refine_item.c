@@ -197,15 +197,28 @@ static enum memory_type type_of(
 	return said == TYPE_NONE ? TYPE_DISCOVERY : said;
 }
 
-/* In this reply, or among what was known before. */
-static bool is_told_already(struct refine_work *w, const char *title)
+static bool is_told_here(struct refine_work *w, const char *title)
 {
 	for (size_t i = 0; i < w->out->n; i++)
 		if (w->out->items[i].m.kind == KIND_OBSERVATION &&
 			text_is_same(w->out->items[i].m.title, title))
 			return true;
+	return false;
+}
+
+static bool is_of_rules(const struct refine_work *w, const char *title)
+{
+	for (size_t i = 0; w->in->made && i < w->in->made->n; i++)
+		if (str_ieq(w->in->made->memories[i].title, title))
+			return true;
+	return false;
+}
+
+/* Known before, from other work: what the rules made of this unit is no other. */
+static bool is_known(struct refine_work *w, const char *title)
+{
 	for (size_t i = 0; i < w->in->nsimilar; i++)
-		if (text_is_same(w->in->similar[i], title))
+		if (!is_of_rules(w, w->in->similar[i]) && text_is_same(w->in->similar[i], title))
 			return true;
 	return false;
 }
@@ -304,6 +317,9 @@ void refine_observation(struct refine_work *w, const struct reply_item *item)
 	t.facts = facts_of(w, item, &t.removed);
 	t.concepts = concepts_of(w, item);
 	rule = same_work(w, item->title, item->body);
+	/* The rule's title is another's at least. */
+	if (rule >= 0 && t.title && is_known(w, t.title))
+		t.title = NULL;
 	m = rule >= 0 ? w->in->made->memories[rule] : new_memory(w, KIND_OBSERVATION);
 	m.type = type_of(w, item, rule >= 0 ? &w->in->made->memories[rule] : NULL);
 	if (!t.title && !t.body) {
@@ -314,7 +330,7 @@ void refine_observation(struct refine_work *w, const struct reply_item *item)
 		drop(w, rule >= 0 ? &w->out->counts.no_better : &w->out->counts.unfounded);
 		return;
 	}
-	if (is_told_already(w, m.title)) {
+	if (is_told_here(w, m.title) || is_known(w, m.title)) {
 		drop(w, &w->out->counts.duplicates);
 		return;
 	}

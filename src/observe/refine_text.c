@@ -66,7 +66,7 @@ static int family_at(struct str text)
 {
 	struct str word = text;
 
-	while (word.n && (*word.p == ' ' || *word.p == '-'))
+	if (word.n && (*word.p == ' ' || *word.p == '-'))
 		word.p++, word.n--;
 	if (word.n && *word.p == '%')
 		return 8;
@@ -221,12 +221,29 @@ static bool is_known_place(const struct grounds *g, struct str w)
 	return file.n && line.n && evidence_has(g, file) && evidence_has_quantity(g, line, -1);
 }
 
+/* Without typographic quotes, "…" and the punctuation before them, which ground.h leaves on words. */
+static struct str bare_word(struct str w)
+{
+	static const char *const marks[] = { "\xe2\x80\x9c", "\xe2\x80\x9d", "\xe2\x80\x98",
+		"\xe2\x80\x99", "\xe2\x80\xa6", "'s" };
+
+	for (size_t i = 0; i < ARRAY_LEN(marks); i++) {
+		size_t n = strlen(marks[i]);
+
+		if (w.n > n && memcmp(w.p, marks[i], n) == 0)
+			w = (struct str){ w.p + n, w.n - n };
+		if (w.n > n && memcmp(w.p + w.n - n, marks[i], n) == 0)
+			w.n -= n;
+	}
+	while (w.n > 1 && strchr(".,:;()", w.p[w.n - 1]))
+		w.n--;
+	return w;
+}
+
 static bool is_excused(const struct grounds *g, const struct claim *c)
 {
-	struct str w = str_of(c->text), digits;
+	struct str w = bare_word(str_of(c->text)), digits;
 
-	if (w.n > 2 && str_ends(c->text, "'s"))
-		w.n -= 2;
 	switch (c->kind) {
 	case CLAIM_COMMIT:
 		return false;
