@@ -216,6 +216,8 @@ char *fact_title(struct arena *a, struct str text)
 	char *s = one_line(a, str_trim(text), FACT_TITLE_MAX);
 	size_t n = strlen(s);
 
+	if (n > 2 && s[n - 1] == ')' && strchr(":;", s[n - 2]))
+		s[--n] = '\0'; /* a smile */
 	while (n && strchr(".,;: ", s[n - 1]))
 		s[--n] = '\0';
 	/* The small letters of Latin-1 lie 32 behind the large ones. */

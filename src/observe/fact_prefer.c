@@ -117,6 +117,9 @@ static const char *const speaking[] = { "answer ", "reply ", "respond ", "write 
 	"talk ", "comment ", "réponds", "parle", "écris ", "rédige ", "antworte ", "schreib ",
 	"sprich ", "responde ", "habla ", "escribe " };
 
+static const char *const spellings[] = { "british spelling", "american spelling", "british english",
+	"american english", "uk english", "us english" };
+
 /* ---- what speaks of this moment ---- */
 
 static const char *const passing[] = { " this ", " these ", " those ", " that.", " that,", " now",
@@ -582,6 +585,8 @@ static void hear(struct arena *a, struct heard *h, const char *lower)
 		h->strength = 2;
 	} else if (starts_with_any(h->rest, uses, ARRAY_LEN(uses), &what)) {
 		hear_use(a, h, lower, what);
+		if (h->manner == MANNER_USE && says_any(lower, spellings, ARRAY_LEN(spellings)))
+			h->strength = MAX(h->strength, 1);
 	} else if (starts_with_any(h->rest, always, ARRAY_LEN(always), &what)) {
 		h->manner = is_statement(what) ? MANNER_NONE : MANNER_DO;
 		h->strength = 2;

@@ -21,6 +21,11 @@
 #define SUBJECT_BYTES_MAX 60
 #define FORM_BYTES_MAX 20 /* of "is responsible for" */
 
+static bool begins_word(struct str text, const char *at)
+{
+	return at && (at == text.p || *at == ' ' || !isalnum((unsigned char)at[-1]));
+}
+
 static char *slot_of(struct turn_view *v, const char *prefix, size_t i)
 {
 	return arena_printf(v->a, "%s-%zu", prefix, i);
@@ -272,6 +277,26 @@ static void add_done(struct turn_view *v, const struct fact_rule *rule, struct r
 	candidate_add(v, out, &c);
 }
 
+/* Not in what code says, and not what the agent is about to do itself. */
+static bool leaves_open(const struct told *t)
+{
+	static const char *const own[] = { "i still need", "i need to", "i'll", "i will", "je dois",
+		"ich muss" };
+
+	if (told_says(t, own, ARRAY_LEN(own)))
+		return false;
+	for (size_t i = 0; i < ARRAY_LEN(leaving); i++) {
+		const char *at = told_may_say(t, leaving[i]) ? strstr(t->lower, leaving[i]) : NULL;
+		size_t ticks = 0;
+
+		for (const char *p = t->lower; at && p < at; p++)
+			ticks += *p == '`';
+		if (begins_word(str_of(t->lower), at) && ticks % 2 == 0)
+			return true;
+	}
+	return false;
+}
+
 void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_output *out)
 {
 	struct told_list list;
@@ -281,7 +306,7 @@ void fact_todo(struct turn_view *v, const struct fact_rule *rule, struct rules_o
 	told_find(v, &list);
 	for (size_t i = 0; v->reply && i < list.n && n < EACH_MAX; i++) {
 		const struct told *t = &list.items[i];
-		bool is_left = t->text.n >= TEXT_MIN && told_says(t, leaving, ARRAY_LEN(leaving));
+		bool is_left = t->text.n >= TEXT_MIN && leaves_open(t);
 		struct fact_candidate c;
 
 		if (!is_left || t->text.n < TEXT_MIN ||
@@ -347,11 +372,6 @@ struct forms {
 	const char *const *items;
 	size_t n;
 };
-
-static bool begins_word(struct str text, const char *at)
-{
-	return at && (at == text.p || *at == ' ' || !isalnum((unsigned char)at[-1]));
-}
 
 /* The subject is short: what it is stands near the beginning. */
 static bool says_early(const struct told *t, const char *const *forms, size_t n)
