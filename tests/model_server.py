@@ -5,11 +5,12 @@
 
 The address says the behaviour: http://127.0.0.1:PORT/BEHAVIOUR is the base address to give a client. Behind a "~" may stand a name, so that
 tests do not count each other's requests: /flaky~7. The paths below it are those of OpenAI (/v1/chat/completions, /v1/models), Ollama
-(/api/chat, /api/tags), Anthropic (/v1/messages) and Gemini (/v1beta/models/NAME:streamGenerateContent); each answers in its own shape.
+(/api/chat, /api/tags), Anthropic (/v1/messages) and Gemini (/v1beta/models/NAME:streamGenerateContent); each answers in its own shape. Embeddings: OpenAI's /v1/embeddings, Ollama's /api/embed and /api/embeddings, and an orchestrator's /api/jobs
+and /api/tools; their vectors have DIMS numbers and say how many words two texts share.
 The behaviour "live" plays what was set last.
 
     GET  /_log        the requests so far: [{"at", "behaviour", "path", "headers", "body", "connection"}]
-    POST /_set        {"live": "quota"}   {"text": "what the model answers"}   {"texts": ["first", "second"]}: each once, then `text`
+    POST /_set        {"live": "quota"}   {"dims": 384}   {"text": "what the model answers"}   {"texts": ["first", "second"]}: each once, then `text`
     POST /_reset      forgets requests, counters and texts
     POST /_open       lets go of what waits (the behaviours that fall silent)
 """
@@ -27,6 +28,7 @@ import zlib
 
 TEXT = '{"title": "Ünïcode 日本 🎉", "body": "The parser reads é, 語 and 👩‍👩‍👧 now."}'
 MODEL = "scripted-1"
+DIMS = 48
 MB = 1 << 20
 BEHAVIOURS = {}
 
@@ -194,12 +196,27 @@ class Gemini:
         return {"error": {"code": status, "message": message, "status": status_name, "details": [{"reason": kind}]}}
 
 
+class OpenaiEmbed(Openai):
+    pass
+
+
+class OllamaEmbed(Ollama):
+    pass
+
+
+class Jobs(Openai):
+    pass
+
+
 SHAPES = {"openai": Openai, "ollama": Ollama, "anthropic": Anthropic, "gemini": Gemini}
 
 
 def shape_of(path):
     path = path.split("?")[0]
-    for end, shape in (("/chat/completions", Openai), ("/api/chat", Ollama), ("/messages", Anthropic), (":streamGenerateContent", Gemini)):
+    for end, shape in (("/chat/completions", Openai), ("/api/chat", Ollama), ("/messages", Anthropic), (":streamGenerateContent", Gemini),
+                       ("/embeddings", OpenaiEmbed), ("/api/embed", OllamaEmbed), ("/api/jobs", Jobs)):
+        if path.endswith("/api/embeddings"):
+            return OllamaEmbed
         if path.endswith(end):
             return shape
     return None
@@ -990,6 +1007,68 @@ def endless_blanks(r):
     flood(r, lambda: b" " * 60000)
 
 
+# --- Embeddings. ---
+
+def embed(text, dims):
+    """A direction for each word, added up."""
+    vector = [0.0] * dims
+    for word in re.findall(r"\w+", text.lower()) or [""]:
+        seed = zlib.crc32(word.encode())
+        for i in range(dims):
+            seed = (seed * 1103515245 + 12345) & 0x7FFFFFFF
+            vector[i] += (seed >> 16 & 255) - 127.5
+    return vector
+
+
+class Embedding:
+    """What a request for embeddings asks, and the vectors for it."""
+
+    def __init__(self, r):
+        self.r, body = r, r.json
+        self.path = r.h.path.split("?")[0]
+        if r.shape is Jobs:
+            body = body["input_params"]
+        texts = body.get("input", body.get("prompt"))
+        self.texts = texts if isinstance(texts, list) else [texts]
+        self.vectors = [embed(t, r.server.state["dims"]) for t in self.texts]
+
+    def send(self, vectors=None, order=None):
+        vectors = self.vectors if vectors is None else vectors
+        if self.r.shape is OpenaiEmbed:
+            rows = [{"object": "embedding", "index": i, "embedding": v} for i, v in enumerate(vectors)]
+            self.r.whole(200, {"object": "list", "data": order(rows) if order else rows, "model": MODEL, "usage": {"prompt_tokens": 7 * len(rows)}})
+        elif self.path.endswith("/api/embeddings"):
+            self.r.whole(200, {"embedding": vectors[0] if vectors else []})
+        elif self.r.shape is OllamaEmbed:
+            self.r.whole(200, {"model": MODEL, "embeddings": vectors, "prompt_eval_count": 7 * len(vectors)})
+        else:
+            self.r.server.job(self.r, {"status": "completed", "output": {"embedding": vectors[0] if vectors else []}})
+
+
+EMBEDDINGS = {
+    "ok": lambda e: e.send(),
+    "shuffled": lambda e: e.send(order=lambda rows: rows[::-1]),
+    "wrong-dims": lambda e: e.send([v[:-1] for v in e.vectors] if e.r.count() > 1 else None),
+    "ragged": lambda e: e.send([v[:len(v) - i] for i, v in enumerate(e.vectors)]),
+    "short": lambda e: e.send(e.vectors[:-1]),
+    "long": lambda e: e.send([*e.vectors, e.vectors[0]]),
+    "doubled": lambda e: e.send(order=lambda rows: [rows[0]] * len(rows)),
+    "zero": lambda e: e.send([[0] * len(v) for v in e.vectors]),
+    "nulls": lambda e: e.send([[None] * len(v) for v in e.vectors]),
+    "none": lambda e: e.send([[] for _ in e.vectors]),
+    "old": lambda e: e.r.whole(404, b"404 page not found", "text/plain") if e.path.endswith("/api/embed") else e.send(),
+    "no-v1": lambda e: e.r.whole(404, b"404 page not found", "text/plain") if "/v1/" in e.path else e.send(),
+    "one-too-long": lambda e: e.r.fail(400, "invalid_request_error", "maximum context length is 64 tokens") if max(map(len, e.texts)) > 200 else e.send(),
+    "job-failed": lambda e: e.r.server.job(e.r, {"status": "failed", "error": "CUDA out of memory"}),
+    "job-model": lambda e: e.r.server.job(e.r, {"status": "failed", "error": 'model "x" not found'}),
+    "job-never": lambda e: e.r.server.job(e.r, {"status": "running"}, pending=0),
+    "job-slow": lambda e: e.r.server.job(e.r, {"status": "completed", "output": {"embedding": e.vectors[0]}}, pending=4),
+    "job-no-id": lambda e: e.r.whole(200, {"status": "accepted"}),
+    "job-evil-id": lambda e: e.r.whole(200, {"job_id": "../../_log"}),
+    "job-number": lambda e: e.r.server.job(e.r, {"status": "completed", "output": {"embedding": e.vectors[0]}}, number=True),
+}
+
+
 # --- The server. ---
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -1027,7 +1106,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def models(self, name, path):
         """The lists of models, for the look whether a server is there."""
-        if name in BEHAVIOURS and not name.startswith("ok"):
+        if path.startswith("/api/jobs/"):
+            self.reply(self.server.look(path[len("/api/jobs/"):]))
+        elif path.startswith("/api/tools"):
+            self.reply([{"id": "whisper", "status": "running"}, {"id": "ollama", "status": "stopped" if name == "job-stopped" else "running"}])
+        elif path.startswith("/api/version"):
+            self.reply({"version": "0.17.4"})
+        elif name in BEHAVIOURS and not name.startswith("ok"):
             BEHAVIOURS[name](Request(self, Openai, name, b""))
         elif path.startswith("/api/tags"):
             self.reply({"models": [{"name": MODEL + ":latest"}]})
@@ -1049,6 +1134,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                                     "body": body.decode("utf-8", "replace")[:200000], "connection": "%s:%d" % self.client_address})
         if self.command == "GET":
             self.models(behaviour_name, path)
+        elif shape in (OpenaiEmbed, OllamaEmbed, Jobs) and behaviour_name in EMBEDDINGS:
+            EMBEDDINGS[behaviour_name](Embedding(Request(self, shape, name, body)))
         elif behaviour_name not in BEHAVIOURS or not shape:
             self.reply({"error": {"message": "the script knows no '%s' at %s" % (behaviour_name, path)}}, 500)
         else:
@@ -1077,12 +1164,28 @@ class Server(http.server.ThreadingHTTPServer):
         return "http://127.0.0.1:%d" % self.server_address[1]
 
     def clear(self):
-        self.log, self.counts, self.state = [], {}, {"live": "ok", "text": TEXT, "texts": []}
+        self.log, self.counts, self.state = [], {}, {"live": "ok", "text": TEXT, "texts": [], "dims": DIMS}
+        self.jobs = {}
 
     def count(self, name):
         with self.lock:
             self.counts[name] = self.counts.get(name, 0) + 1
             return self.counts[name]
+
+    def job(self, r, result, pending=1, number=False):
+        """Takes in a job that is done after so many looks."""
+        with self.lock:
+            id = len(self.jobs) + 1
+            self.jobs[str(id)] = [pending, result]
+        r.whole(200, {"job_id": id if number else str(id)})
+
+    def look(self, id):
+        with self.lock:
+            job = self.jobs.get(id)
+            if not job:
+                return {"status": "failed", "error": "no such job"}
+            job[0] -= 1
+            return {"job_id": id, **(job[1] if job[0] < 0 else {"status": "pending" if job[0] > 0 else "running"})}
 
     def next_text(self):
         with self.lock:

@@ -210,13 +210,16 @@ int64_t json_int(const json *object, const char *key, int64_t otherwise)
 	return json_value_int(json_get(object, key), otherwise);
 }
 
-double json_real(const json *object, const char *key, double otherwise)
+double json_value_real(const json *j, double otherwise)
 {
-	json *j = json_get(object, key);
-
 	if (json_object_is_type(j, json_type_int) || json_object_is_type(j, json_type_double))
 		return json_object_get_double(j);
 	return otherwise;
+}
+
+double json_real(const json *object, const char *key, double otherwise)
+{
+	return json_value_real(json_get(object, key), otherwise);
 }
 
 bool json_value_bool(const json *j, bool otherwise)

@@ -38,6 +38,7 @@ double json_real(const json *object, const char *key, double otherwise);
 bool json_bool(const json *object, const char *key, bool otherwise);
 bool json_value_bool(const json *j, bool otherwise);
 int64_t json_value_int(const json *j, int64_t otherwise);
+double json_value_real(const json *j, double otherwise);
 size_t json_len(const json *array); /* 0 unless an array */
 json *json_at(const json *array, size_t i);
 
