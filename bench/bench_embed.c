@@ -109,7 +109,7 @@ static void bench_scan(struct embedder *e)
 	for (size_t i = 0; i < SCAN_VECTORS; i++)
 		scales[i] = 1.0f / 1700;
 	embed_texts(e, &text, 1, query, &scale);
-	vector_query_init(&q, query, scale, mean);
+	vector_query_init(&q, VECTOR_DIMS, query, scale, mean);
 	for (int i = 0; i < RUNS; i++) {
 		double start = seconds();
 

@@ -64,14 +64,14 @@ static void measure(struct vectors *v, const char *name, struct search_filter fi
 {
 	static double times[ROUNDS];
 	static struct vectors_hit hits[K];
-	float mean[VECTOR_DIMS];
+	float mean[VECTOR_DIMS_MAX];
 	vectors_mean(v, 0, mean);
 	for (int i = 0; i < ROUNDS; i++) {
 		struct vector_query q;
 		int8_t at[VECTOR_DIMS];
 		for (size_t k = 0; k < VECTOR_DIMS; k++)
 			at[k] = (int8_t)random_next();
-		vector_query_init(&q, at, 1.0f / (64 * 22.6f), mean);
+		vector_query_init(&q, VECTOR_DIMS, at, 1.0f / (64 * 22.6f), mean);
 		double start = cpu_ms();
 		struct vectors_scan s = { .query = &q, .filter = &filter, .by_session = by_session, .k = K };
 		vectors_scan(v, &s, hits);
@@ -89,7 +89,7 @@ int main(int argc, char **argv)
 	const char *dir = argc > 2 ? argv[2] : mkdtemp(made);
 	struct vectors *v = vectors_new(dir);
 	struct vectors_stats st;
-	if (vectors_load(v, "bench", NULL))
+	if (vectors_load(v, "bench", VECTOR_DIMS, NULL))
 		return 1;
 	uint64_t start = clock_mono_us();
 	fill(v, docs);
@@ -97,7 +97,7 @@ int main(int argc, char **argv)
 	vectors_free(v);
 	v = vectors_new(dir);
 	start = clock_mono_us();
-	vectors_load(v, "bench", NULL);
+	vectors_load(v, "bench", VECTOR_DIMS, NULL);
 	vectors_stats(v, &st);
 	printf("opened and checked in %.1f ms; %llu files, %.1f bytes a vector\n", (double)(clock_mono_us() - start) / 1000,
 		(unsigned long long)st.files, (double)st.bytes / (double)st.vectors);

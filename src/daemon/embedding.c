@@ -112,7 +112,7 @@ static void load(struct embedding *e, const char *model)
 	struct err err;
 	pthread_mutex_lock(&e->putting);
 	e->era++;
-	if ((e->is_loaded && vectors_flush(e->vectors, &err)) || vectors_load(e->vectors, model, &err))
+	if ((e->is_loaded && vectors_flush(e->vectors, &err)) || vectors_load(e->vectors, model, VECTOR_DIMS, &err))
 		log_error("vectors cannot be kept: %s", err.text);
 	e->is_loaded = true;
 	pthread_mutex_unlock(&e->putting);
@@ -537,7 +537,7 @@ struct vectors *embedding_vectors(struct embedding *e)
 bool embedding_ask(struct embedding *e, struct str text, struct vector_query *ret, char *why)
 {
 	int8_t at[VECTOR_DIMS];
-	float scale, mean[VECTOR_DIMS];
+	float scale, mean[VECTOR_DIMS_MAX];
 	text = str_trim((struct str){ text.p, utf8_cut(text.p, text.n, EMBEDDING_QUESTION_MAX) });
 	pthread_rwlock_rdlock(&e->model_lock);
 	bool is_there = e->embedder != NULL && text.n;
@@ -547,7 +547,7 @@ bool embedding_ask(struct embedding *e, struct str text, struct vector_query *re
 	bool can = is_there && vectors_mean(e->vectors, MEAN_ZEROS, mean);
 	if (can) {
 		atomic_store(&e->asked_us, clock_mono_us());
-		vector_query_init(ret, at, scale, mean);
+		vector_query_init(ret, VECTOR_DIMS, at, scale, mean);
 	} else if (why) {
 		pthread_mutex_lock(&e->mutex);
 		snprintf(why, ERR_TEXT_MAX, "%s", is_there || !*e->why ? "vectors: nothing is embedded yet" : e->why);

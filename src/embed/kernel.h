@@ -48,11 +48,11 @@ struct kernel {
 	void (*add_features)(float *sum, const uint8_t *row, const float scale_shift[2],
 		const float *x, const float *const norm[2]);
 	/*
-	 * The sums of products of two int8 arrays, and of an int8 array with two int16 ones of numbers up
-	 * to 8191; n is a multiple of 32, at most MODEL_DIMS.
+	 * The sums of products of two int8 arrays, and of an int8 array with two int16 ones; n is a
+	 * multiple of 32. The caller sees to it that the sums fit.
 	 */
 	int32_t (*dot)(const int8_t *a, const int8_t *b, size_t n);
-	void (*dot_two)(const int8_t *a, const int16_t *b, const int16_t *c, int32_t ret[2]);
+	void (*dot_two)(const int8_t *a, const int16_t *b, const int16_t *c, size_t n, int32_t ret[2]);
 };
 
 /* The best one that this processor can run. */

@@ -115,11 +115,12 @@ ALWAYS_INLINE int32x4_t add_wide(int32x4_t sum, int16x8_t a, const int16_t *b)
 	return vmlal_high_s16(sum, a, y);
 }
 
-static void dot_two_neon(const int8_t *a, const int16_t *b, const int16_t *c, int32_t ret[2])
+static void dot_two_neon(
+	const int8_t *a, const int16_t *b, const int16_t *c, size_t n, int32_t ret[2])
 {
 	int32x4_t sum0 = vdupq_n_s32(0), sum1 = sum0;
 
-	for (size_t i = 0; i < MODEL_DIMS; i += 8) {
+	for (size_t i = 0; i < n; i += 8) {
 		int16x8_t v = vmovl_s8(vld1_s8(a + i));
 
 		sum0 = add_wide(sum0, v, b + i);

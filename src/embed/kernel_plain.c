@@ -63,11 +63,11 @@ static int32_t dot_plain(const int8_t *a, const int8_t *b, size_t n)
 	return sum;
 }
 
-static void dot_two_plain(const int8_t *a, const int16_t *b, const int16_t *c, int32_t ret[2])
+static void dot_two_plain(const int8_t *a, const int16_t *b, const int16_t *c, size_t n, int32_t ret[2])
 {
 	int32_t x = 0, y = 0;
 
-	for (size_t i = 0; i < MODEL_DIMS; i++) {
+	for (size_t i = 0; i < n; i++) {
 		x += a[i] * b[i];
 		y += a[i] * c[i];
 	}

@@ -204,11 +204,11 @@ TARGET_AVX2 static int32_t dot_avx2(const int8_t *a, const int8_t *b, size_t n)
 }
 
 TARGET_AVX2 static void dot_two_avx2(
-	const int8_t *a, const int16_t *b, const int16_t *c, int32_t ret[2])
+	const int8_t *a, const int16_t *b, const int16_t *c, size_t n, int32_t ret[2])
 {
 	__m256i sum0 = _mm256_setzero_si256(), sum1 = sum0;
 
-	for (size_t i = 0; i < MODEL_DIMS; i += 16) {
+	for (size_t i = 0; i < n; i += 16) {
 		__m256i v = load_wide(a + i);
 		__m256i x = _mm256_madd_epi16(v, _mm256_loadu_si256((const void *)(b + i)));
 		__m256i y = _mm256_madd_epi16(v, _mm256_loadu_si256((const void *)(c + i)));

@@ -6,32 +6,39 @@
 #include "embed/vector.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "embed/kernel.h"
 
 #define BYTE_TOP 127
-#define FINE_TOP 8191 /* products with 512 bytes still fit in 32 bits */
+#define FINE_TOP 8191 /* products with 2048 bytes still fit in 32 bits */
 #define SQUARE_LEAST 1e-9f
 
 _Static_assert(VECTOR_DIMS == MODEL_DIMS, "vectors are what the model makes");
 
-static float largest(const float *x)
+static float largest(const float *x, size_t n)
 {
 	float top = 0;
 
-	for (size_t i = 0; i < VECTOR_DIMS; i++)
+	for (size_t i = 0; i < n; i++)
 		top = MAX(top, fabsf(x[i]));
 	return top;
 }
 
+void vector_pack_wide(const float *from, size_t n, int8_t *ret, float *ret_scale)
+{
+	float top = largest(from, n), factor = top > 0 ? BYTE_TOP / top : 0;
+
+	for (size_t i = 0; i < n; i++)
+		ret[i] = (int8_t)lrintf(from[i] * factor);
+	memset(ret + n, 0, VECTOR_ROUND(n) - n);
+	*ret_scale = top / BYTE_TOP;
+}
+
 void vector_pack(const float from[VECTOR_DIMS], int8_t ret[VECTOR_DIMS], float *ret_scale)
 {
-	float top = largest(from), factor = top > 0 ? BYTE_TOP / top : 0;
-
-	for (size_t i = 0; i < VECTOR_DIMS; i++)
-		ret[i] = (int8_t)lrintf(from[i] * factor);
-	*ret_scale = top / BYTE_TOP;
+	vector_pack_wide(from, VECTOR_DIMS, ret, ret_scale);
 }
 
 int32_t vector_dot(const int8_t *a, const int8_t *b, size_t n)
@@ -52,43 +59,54 @@ static bool is_wanted(const struct vector_set *set, size_t i)
 	return !set->wanted || set->wanted[i / 64] >> i % 64 & 1;
 }
 
-void vector_add(const struct vector_set *set, double sum[VECTOR_DIMS], uint64_t *count)
+static size_t dims_of(const struct vector_set *set)
 {
+	return set->dims ? set->dims : VECTOR_DIMS;
+}
+
+void vector_add(const struct vector_set *set, double *sum, uint64_t *count)
+{
+	size_t dims = dims_of(set);
+
 	for (size_t i = 0; i < set->n; i++) {
-		const int8_t *v = set->at + i * VECTOR_DIMS;
+		const int8_t *v = set->at + i * dims;
 
 		if (!is_wanted(set, i))
 			continue;
-		for (size_t j = 0; j < VECTOR_DIMS; j++)
+		for (size_t j = 0; j < dims; j++)
 			sum[j] += (double)(set->scales[i] * (float)v[j]);
 		++*count;
 	}
 }
 
-static void fine_pack(const float *from, int16_t *ret, float *ret_scale)
+static void fine_pack(const float *from, size_t n, int16_t *ret, float *ret_scale)
 {
-	float top = largest(from), factor = top > 0 ? FINE_TOP / top : 0;
+	float fine = (float)MIN((size_t)FINE_TOP, INT32_MAX / (BYTE_TOP * n));
+	float top = largest(from, n), factor = top > 0 ? fine / top : 0;
 
-	for (size_t i = 0; i < VECTOR_DIMS; i++)
+	for (size_t i = 0; i < n; i++)
 		ret[i] = (int16_t)lrintf(from[i] * factor);
-	*ret_scale = top / FINE_TOP;
+	*ret_scale = top / fine;
 }
 
 void vector_query_init(
-	struct vector_query *q, const int8_t at[VECTOR_DIMS], float scale, const float *mean)
+	struct vector_query *q, size_t dims, const int8_t *at, float scale, const float *mean)
 {
-	float centred[VECTOR_DIMS], zero[VECTOR_DIMS] = { 0 };
+	float centred[VECTOR_DIMS_MAX] = { 0 };
+	static const float zero[VECTOR_DIMS_MAX];
 	double squares = 0, mean_squares = 0, dot = 0;
 
 	mean = mean ? mean : zero;
-	for (size_t i = 0; i < VECTOR_DIMS; i++) {
+	for (size_t i = 0; i < dims; i++) {
 		centred[i] = scale * (float)at[i] - mean[i];
 		squares += (double)centred[i] * (double)centred[i];
 		mean_squares += (double)mean[i] * (double)mean[i];
 		dot += (double)centred[i] * (double)mean[i];
 	}
-	fine_pack(centred, q->centred, &q->centred_scale);
-	fine_pack(mean, q->mean, &q->mean_scale);
+	fine_pack(centred, dims, q->centred, &q->centred_scale);
+	fine_pack(mean, dims, q->mean, &q->mean_scale);
+	q->dims = dims;
+	q->store = 0;
 	q->centred_length = (float)sqrt(squares);
 	q->mean_squared = (float)mean_squares;
 	q->centred_dot_mean = (float)dot;
@@ -100,7 +118,7 @@ static float score(
 	int32_t dots[2];
 	float dot, squared;
 
-	k->dot_two(at, q->centred, q->mean, dots);
+	k->dot_two(at, q->centred, q->mean, q->dims, dots);
 	dot = (float)dots[0] * (q->centred_scale * scale) - q->centred_dot_mean;
 	squared = 1 - 2 * ((float)dots[1] * (q->mean_scale * scale)) + q->mean_squared;
 	if (q->centred_length <= 0 || squared < SQUARE_LEAST || scale <= 0)
@@ -108,7 +126,7 @@ static float score(
 	return dot / (q->centred_length * sqrtf(squared));
 }
 
-float vector_score(const struct vector_query *q, const int8_t at[VECTOR_DIMS], float scale)
+float vector_score(const struct vector_query *q, const int8_t *at, float scale)
 {
 	return score(q, kernel_best(), at, scale);
 }
@@ -152,7 +170,7 @@ size_t vector_scan(const struct vector_set *set, const struct vector_query *q, s
 
 		if (!is_wanted(set, i))
 			continue;
-		hit.score = score(q, kernel, set->at + i * VECTOR_DIMS, set->scales[i]);
+		hit.score = score(q, kernel, set->at + i * dims_of(set), set->scales[i]);
 		if (n < k)
 			rise(hits, n++, hit);
 		else if (is_worse(hits[0], hit))

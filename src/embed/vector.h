@@ -5,26 +5,33 @@
 #include <stdint.h>
 
 /*
- * Vectors as they are stored: 512 bytes and a scale; number I is scale * at[I], and all are unit
- * vectors but for rounding. Similarity is the cosine after the store's mean vector was taken off
+ * Vectors as they are stored: bytes and a scale; number I is scale * at[I], and all are unit
+ * vectors but for rounding. Those of the builtin embedder have VECTOR_DIMS bytes; those of others are
+ * filled up with zeros to a multiple of VECTOR_STEP, which changes no similarity. Similarity is the cosine after the store's mean vector was taken off
  * both sides, which is done here, at query time, so that a mean that moves needs no vector
  * rewritten. Pure; any thread.
  */
 
 #define VECTOR_DIMS 512
+#define VECTOR_STEP 32u
+#define VECTOR_DIMS_MAX 4096u
+/* So many bytes are stored of n numbers. */
+#define VECTOR_ROUND(n) (((n) + VECTOR_STEP - 1) / VECTOR_STEP * VECTOR_STEP)
 
 /* The nearest vector of bytes to `from`; all zero gives scale 0. */
 void vector_pack(const float from[VECTOR_DIMS], int8_t ret[VECTOR_DIMS], float *ret_scale);
+/* The same of n numbers; ret[VECTOR_ROUND(n)]. */
+void vector_pack_wide(const float *from, size_t n, int8_t *ret, float *ret_scale);
 /*
- * The sum of products; n is a multiple of 32, at most VECTOR_DIMS. Times both scales it is the
- * cosine of two unit vectors.
+ * The sum of products; n is a multiple of VECTOR_STEP. Times both scales it is the cosine of two
+ * unit vectors.
  */
 int32_t vector_dot(const int8_t *a, const int8_t *b, size_t n);
 /* Cosine of a and b, whatever their scales; 0 when one is all zero. */
 float vector_cosine(const int8_t a[VECTOR_DIMS], const int8_t b[VECTOR_DIMS]);
 
 /*
- * at[n][VECTOR_DIMS] and their scales. `wanted` has a bit per vector (bit I % 64 of word I / 64),
+ * at[n][dims] and their scales; dims 0 stands for VECTOR_DIMS. `wanted` has a bit per vector (bit I % 64 of word I / 64),
  * or is NULL for all.
  */
 struct vector_set {
@@ -32,24 +39,27 @@ struct vector_set {
 	const float *scales;
 	size_t n;
 	const uint64_t *wanted;
+	size_t dims;
 };
 
 /*
  * Adds the set's vectors to sum and their number to *count; a mean is sum / count. Sums of several
  * sets may be added.
  */
-void vector_add(const struct vector_set *set, double sum[VECTOR_DIMS], uint64_t *count);
+void vector_add(const struct vector_set *set, double *sum, uint64_t *count);
 
 /* A question's vector with the mean taken off, made ready once for any number of scans. */
 struct vector_query {
-	int16_t centred[VECTOR_DIMS], mean[VECTOR_DIMS];
+	int16_t centred[VECTOR_DIMS_MAX], mean[VECTOR_DIMS_MAX];
+	size_t dims;
+	uint64_t store; /* which vectors it may be compared with; see index/vectors.h */
 	float centred_scale, mean_scale;
 	float centred_dot_mean, centred_length, mean_squared;
 };
 
-/* mean may be NULL: then plain cosines. */
+/* dims: a multiple of VECTOR_STEP. mean may be NULL: then plain cosines. */
 void vector_query_init(
-	struct vector_query *q, const int8_t at[VECTOR_DIMS], float scale, const float *mean);
+	struct vector_query *q, size_t dims, const int8_t *at, float scale, const float *mean);
 
 struct vector_hit {
 	size_t at; /* place in the set */
@@ -60,6 +70,6 @@ struct vector_hit {
 size_t vector_scan(
 	const struct vector_set *set, const struct vector_query *q, size_t k, struct vector_hit *hits);
 /* The score that vector_scan gives to one vector. */
-float vector_score(const struct vector_query *q, const int8_t at[VECTOR_DIMS], float scale);
+float vector_score(const struct vector_query *q, const int8_t *at, float scale);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include "index/vectors.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,13 +15,22 @@
 #define DEAD_SHARE 3u            /* or when more than a third of it is dead */
 #define SECOND_MS 1000
 
+/* No two stores, and no two loads of one, have the same number. */
+static uint64_t next_store(void)
+{
+	static _Atomic uint64_t last;
+	return atomic_fetch_add(&last, 1) + 1;
+}
+
 struct vectors *vectors_new(const char *dir)
 {
 	pthread_rwlockattr_t attr;
 	struct vectors *v = mem_alloc(sizeof(*v));
 	v->dir = mem_strdup(dir);
 	v->next_file = 1;
-	v->tail.sum = v->tail_sum = mem_alloc(VECTOR_DIMS * sizeof(double));
+	v->dims = v->tail.dims = VECTOR_DIMS;
+	v->store = next_store();
+	v->tail.sum = v->tail_sum = mem_alloc(VECTOR_DIMS_MAX * sizeof(double));
 	pthread_mutex_init(&v->change, NULL);
 	pthread_rwlockattr_init(&attr);
 #ifdef __GLIBC__
@@ -35,17 +45,17 @@ struct vectors *vectors_new(const char *dir)
 static void tail_reset(struct vectors *v)
 {
 	if (v->tail_at)
-		memset(v->tail_at, 0, v->vectors_cap * VECTOR_DIMS);
+		memset(v->tail_at, 0, v->vectors_cap * v->dims);
 	free(v->tail_rows);
 	free(v->tail_scales);
 	free(v->tail_at);
 	free(v->tail.dead);
-	memset(v->tail_sum, 0, VECTOR_DIMS * sizeof(double));
+	memset(v->tail_sum, 0, VECTOR_DIMS_MAX * sizeof(double));
 	v->rows_cap = v->vectors_cap = 0;
 	v->tail_rows = NULL;
 	v->tail_scales = NULL;
 	v->tail_at = NULL;
-	v->tail = (struct vectors_part){ .sum = v->tail_sum };
+	v->tail = (struct vectors_part){ .sum = v->tail_sum, .dims = v->dims };
 }
 
 void vectors_free(struct vectors *v)
@@ -137,7 +147,7 @@ static void tail_room(struct vectors *v, uint32_t more)
 	if (v->tail.nvectors + more > v->vectors_cap) {
 		v->vectors_cap = MAX((size_t)v->tail.nvectors + more, v->vectors_cap * 2);
 		v->tail_scales = mem_resize(v->tail_scales, v->vectors_cap * sizeof(float));
-		v->tail_at = mem_resize(v->tail_at, v->vectors_cap * VECTOR_DIMS);
+		v->tail_at = mem_resize(v->tail_at, v->vectors_cap * v->dims);
 	}
 	v->tail.rows = v->tail_rows;
 	v->tail.scales = v->tail_scales;
@@ -150,8 +160,9 @@ static void tail_add(struct vectors *v, struct vectors_row row, const struct vec
 	tail_room(v, d->n);
 	row.first = v->tail.nvectors;
 	memcpy(v->tail_scales + row.first, d->scales, d->n * sizeof(float));
-	memcpy(v->tail_at + (size_t)row.first * VECTOR_DIMS, d->at, (size_t)d->n * VECTOR_DIMS);
-	vector_add(&(struct vector_set){ .at = d->at, .scales = d->scales, .n = d->n }, v->tail_sum, &count);
+	memcpy(v->tail_at + (size_t)row.first * v->dims, d->at, (size_t)d->n * v->dims);
+	vector_add(&(struct vector_set){ .at = d->at, .scales = d->scales, .n = d->n, .dims = v->dims },
+		v->tail_sum, &count);
 	v->tail_rows[v->tail.ndocs++] = row;
 	v->tail.nvectors += d->n;
 }
@@ -301,7 +312,7 @@ static void kill_replaced(struct vectors *v)
 			}
 }
 
-int vectors_load(struct vectors *v, const char *model, struct err *err)
+int vectors_load(struct vectors *v, const char *model, size_t dims, struct err *err)
 {
 	struct vectors *fresh = vectors_new(v->dir);
 	if (file_mkdirs(v->dir, 0700, err)) {
@@ -309,12 +320,14 @@ int vectors_load(struct vectors *v, const char *model, struct err *err)
 		return -1;
 	}
 	pthread_mutex_lock(&v->change);
-	vectors_manifest_load(fresh, model);
+	vectors_manifest_load(fresh, model, dims);
 	kill_replaced(fresh);
 	pthread_rwlock_wrlock(&v->lock);
 	for (size_t i = 0; i < v->n; i++)
 		vectors_part_free(v->files[i]);
 	tail_reset(v);
+	v->dims = v->tail.dims = fresh->dims;
+	v->store = fresh->store;
 	memcpy(v->files, fresh->files, sizeof(v->files));
 	v->n = fresh->n;
 	fresh->n = 0;
@@ -373,7 +386,7 @@ bool vectors_keep(struct vectors *v, doc_id id, uint32_t hash, const struct doc_
 	bool is_same = p && p->rows[row].hash == hash;
 	if (is_same && !same_columns(&p->rows[row], row_of(id, hash, columns))) {
 		uint32_t first = p->rows[row].first, n = vectors_part_end(p, row) - first;
-		int8_t *at = mem_dup(p->at + (size_t)first * VECTOR_DIMS, (size_t)n * VECTOR_DIMS);
+		int8_t *at = mem_dup(p->at + (size_t)first * v->dims, (size_t)n * v->dims);
 		float *scales = mem_dup(p->scales + first, n * sizeof(float));
 		replace(v, &(struct vectors_doc){ id, *columns, hash, n, at, scales });
 		free(at);
@@ -459,20 +472,37 @@ void vectors_stats(struct vectors *v, struct vectors_stats *ret)
 	pthread_rwlock_unlock(&v->lock);
 }
 
-uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS])
+size_t vectors_dims(struct vectors *v)
 {
-	double sum[VECTOR_DIMS] = { 0 };
+	pthread_rwlock_rdlock(&v->lock);
+	size_t dims = v->dims;
+	pthread_rwlock_unlock(&v->lock);
+	return dims;
+}
+
+uint64_t vectors_store(struct vectors *v)
+{
+	pthread_rwlock_rdlock(&v->lock);
+	uint64_t store = v->store;
+	pthread_rwlock_unlock(&v->lock);
+	return store;
+}
+
+uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS_MAX])
+{
+	double sum[VECTOR_DIMS_MAX] = { 0 };
 	uint64_t count = 0;
 	pthread_rwlock_rdlock(&v->lock);
 	for (size_t i = 0; i <= v->n; i++) {
 		const struct vectors_part *p = i < v->n ? v->files[i] : &v->tail;
 		count += p->nvectors;
-		for (size_t k = 0; k < VECTOR_DIMS; k++)
+		for (size_t k = 0; k < v->dims; k++)
 			sum[k] += p->sum[k];
 	}
+	size_t dims = v->dims;
 	pthread_rwlock_unlock(&v->lock);
 	double parts = (double)count + zeros;
-	for (size_t k = 0; k < VECTOR_DIMS; k++)
+	for (size_t k = 0; k < dims; k++)
 		mean[k] = parts > 0 ? (float)(sum[k] / parts) : 0;
 	return count;
 }

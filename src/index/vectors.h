@@ -43,17 +43,24 @@ struct vectors_spans {
 struct vectors *vectors_new(const char *dir);
 void vectors_free(struct vectors *v); /* NULL is fine */
 /*
- * Takes in what the files hold of this model; model NULL: of whichever they are. Reads every byte.
- * -1: nothing can be kept in that folder.
+ * Takes in what the files hold of this model, whose vectors have so many bytes (a multiple of
+ * VECTOR_STEP); model NULL: of whichever they are, dims not looked at. Reads every byte. -1: nothing
+ * can be kept in that folder.
  */
-int vectors_load(struct vectors *v, const char *model, struct err *err);
+int vectors_load(struct vectors *v, const char *model, size_t dims, struct err *err);
+/* The name of the model whose vectors the folder holds; NULL when there are none. In the arena. */
+const char *vectors_model_of(struct arena *a, const char *dir);
+/* Bytes of a vector. */
+size_t vectors_dims(struct vectors *v);
+/* A number that changes whenever vectors of another model may have taken the place of these. */
+uint64_t vectors_store(struct vectors *v);
 
 struct vectors_doc {
 	doc_id id;
 	struct doc_columns columns;
 	uint32_t hash; /* of what was embedded */
 	uint32_t n;    /* 1 … VECTORS_OF_DOC_MAX */
-	const int8_t *at;
+	const int8_t *at; /* [n][vectors_dims] */
 	const float *scales;
 };
 
@@ -82,7 +89,7 @@ void vectors_stats(struct vectors *v, struct vectors_stats *ret);
  * The mean of all vectors and of so many zero ones: the mean of few is too much like each of them.
  * How many vectors there are.
  */
-uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS]);
+uint64_t vectors_mean(struct vectors *v, double zeros, float mean[VECTOR_DIMS_MAX]);
 
 /* What is near a question. */
 struct vectors_scan {

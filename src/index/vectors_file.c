@@ -38,13 +38,13 @@ struct layout {
 	size_t sum, rows, scales, vectors, end;
 };
 
-static struct layout layout_of(uint64_t ndocs, uint64_t nvectors)
+static struct layout layout_of(uint64_t ndocs, uint64_t nvectors, size_t dims)
 {
 	struct layout l = { .sum = sizeof(struct head) };
-	l.rows = l.sum + VECTOR_DIMS * sizeof(double);
+	l.rows = l.sum + dims * sizeof(double);
 	l.scales = l.rows + ndocs * sizeof(struct vectors_row);
 	l.vectors = (l.scales + nvectors * sizeof(float) + FILE_ALIGN - 1) / FILE_ALIGN * FILE_ALIGN;
-	l.end = l.vectors + nvectors * VECTOR_DIMS;
+	l.end = l.vectors + nvectors * dims;
 	return l;
 }
 
@@ -76,25 +76,29 @@ static int map_whole(const char *path, void **ret, size_t *ret_len, struct err *
 	return 0;
 }
 
-int vectors_file_map(const char *path, uint64_t number, const uint64_t *hash,
-	struct vectors_part **ret, struct err *err)
+static bool dims_are_right(uint32_t dims, size_t wanted)
+{
+	return dims && dims <= VECTOR_DIMS_MAX && dims % VECTOR_STEP == 0 && (!wanted || dims == wanted);
+}
+
+int vectors_file_map(const struct vectors_file *f, struct vectors_part **ret, struct err *err)
 {
 	void *map;
 	size_t len = 0;
-	if (map_whole(path, &map, &len, err))
+	if (map_whole(f->path, &map, &len, err))
 		return -1;
 	const struct head *h = map;
 	uint64_t is = hash64(map, len);
-	bool fits = h->magic == FILE_MAGIC && h->version == FILE_VERSION && h->dims == VECTOR_DIMS &&
+	bool fits = h->magic == FILE_MAGIC && h->version == FILE_VERSION && dims_are_right(h->dims, f->dims) &&
 		    h->nvectors < UINT32_MAX && h->ndocs <= h->nvectors &&
-		    layout_of(h->ndocs, h->nvectors).end == len && (!hash || *hash == is);
+		    layout_of(h->ndocs, h->nvectors, h->dims).end == len && (!f->hash || *f->hash == is);
 	if (!fits) {
 		munmap(map, len);
-		return err_set(err, ERR_IO, "'%s' is cut or damaged", path);
+		return err_set(err, ERR_IO, "'%s' is cut or damaged", f->path);
 	}
-	struct layout l = layout_of(h->ndocs, h->nvectors);
+	struct layout l = layout_of(h->ndocs, h->nvectors, h->dims);
 	struct vectors_part *p = mem_alloc(sizeof(*p));
-	*p = (struct vectors_part){ .map = map, .len = len, .number = number, .hash = is,
+	*p = (struct vectors_part){ .map = map, .len = len, .number = f->number, .hash = is, .dims = h->dims,
 		.ndocs = (uint32_t)h->ndocs, .nvectors = (uint32_t)h->nvectors };
 	const uint8_t *base = map;
 	p->sum = (const double *)(const void *)(base + l.sum);
@@ -144,13 +148,14 @@ static void out_pad(struct out *o, size_t from, size_t to)
 	out_add(o, zeros, to - from);
 }
 
-static void sum_picks(const struct vectors_pick *picks, size_t n, double sum[VECTOR_DIMS])
+static void sum_picks(const struct vectors_pick *picks, size_t n, double *sum)
 {
 	uint64_t count = 0;
 	for (size_t i = 0; i < n; i++) {
 		const struct vectors_part *p = picks[i].part;
 		uint32_t first = p->rows[picks[i].row].first;
-		struct vector_set set = { .at = p->at + (size_t)first * VECTOR_DIMS,
+		struct vector_set set = { .at = p->at + (size_t)first * p->dims,
+			.dims = p->dims,
 			.scales = p->scales + first,
 			.n = vectors_part_end(p, picks[i].row) - first };
 		vector_add(&set, sum, &count);
@@ -159,14 +164,15 @@ static void sum_picks(const struct vectors_pick *picks, size_t n, double sum[VEC
 
 static void write_all(struct out *o, const struct vectors_pick *picks, size_t n, uint64_t nvectors)
 {
-	struct layout l = layout_of(n, nvectors);
-	struct head head = { .magic = FILE_MAGIC, .version = FILE_VERSION, .dims = VECTOR_DIMS,
+	size_t dims = picks[0].part->dims;
+	struct layout l = layout_of(n, nvectors, dims);
+	struct head head = { .magic = FILE_MAGIC, .version = FILE_VERSION, .dims = (uint32_t)dims,
 		.ndocs = n, .nvectors = nvectors };
-	double sum[VECTOR_DIMS] = { 0 };
+	double sum[VECTOR_DIMS_MAX] = { 0 };
 	uint32_t first = 0;
 	sum_picks(picks, n, sum);
 	out_add(o, &head, sizeof(head));
-	out_add(o, sum, sizeof(sum));
+	out_add(o, sum, dims * sizeof(*sum));
 	for (size_t i = 0; i < n; i++) {
 		struct vectors_row row = picks[i].part->rows[picks[i].row];
 		uint32_t count = vectors_part_end(picks[i].part, picks[i].row) - row.first;
@@ -183,8 +189,8 @@ static void write_all(struct out *o, const struct vectors_pick *picks, size_t n,
 	for (size_t i = 0; i < n; i++) {
 		const struct vectors_part *p = picks[i].part;
 		uint32_t at = p->rows[picks[i].row].first;
-		out_add(o, p->at + (size_t)at * VECTOR_DIMS,
-			(size_t)(vectors_part_end(p, picks[i].row) - at) * VECTOR_DIMS);
+		out_add(o, p->at + (size_t)at * dims,
+			(size_t)(vectors_part_end(p, picks[i].row) - at) * dims);
 	}
 	out_flush(o);
 }
@@ -210,7 +216,7 @@ int vectors_file_write(struct vectors *v, const struct vectors_pick *picks, size
 	buf_done(&o.b);
 	if (has_failed)
 		err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(why));
-	if (has_failed || vectors_file_map(path, v->next_file, NULL, ret, err)) {
+	if (has_failed || vectors_file_map(&(struct vectors_file){ path, v->next_file, NULL, v->dims }, ret, err)) {
 		unlink(path);
 		return -1;
 	}

@@ -139,7 +139,7 @@ static void remove_unlisted(const struct vectors *v)
 			unlink(path_join(&a, v->dir, names[i]));
 }
 
-void vectors_manifest_load(struct vectors *v, const char *model)
+void vectors_manifest_load(struct vectors *v, const char *model, size_t dims)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct manifest m = { 0 };
@@ -148,22 +148,34 @@ void vectors_manifest_load(struct vectors *v, const char *model)
 		log_info("the vectors are of the model '%s': everything is embedded anew with '%s'", m.model, model);
 		is_there = false;
 	}
+	dims = model ? dims : 0;
 	v->next_file = MAX(m.next_file, (uint64_t)1);
 	for (size_t i = 0; is_there && i < m.n; i++) {
 		char name[VECTORS_NAME_MAX];
 		struct err why;
 		vectors_file_name(m.entries[i].number, name);
-		if (!vectors_file_map(path_join(&a, v->dir, name), m.entries[i].number, &m.entries[i].hash,
-			    &v->files[v->n], &why)) {
-			v->n++;
+		struct vectors_file f = { path_join(&a, v->dir, name), m.entries[i].number, &m.entries[i].hash,
+			dims };
+		if (!vectors_file_map(&f, &v->files[v->n], &why)) {
+			dims = v->files[v->n++]->dims; /* those of one folder are alike */
 			continue;
 		}
 		log_warn("%s: what it held is embedded anew", why.text);
 		m.spans.n = 0;
 		v->is_changed = true;
 	}
+	if (dims)
+		v->dims = v->tail.dims = dims;
 	v->spans = is_there ? m.spans : (struct vectors_spans){ 0 };
 	free(v->model);
 	v->model = mem_strdup(model ? model : is_there ? m.model : "");
 	remove_unlisted(v);
+}
+
+const char *vectors_model_of(struct arena *a, const char *dir)
+{
+	struct manifest m = { 0 };
+	if (!file_exists(path_join(a, dir, MANIFEST_NAME)) || !manifest_read(a, dir, &m) || !m.n)
+		return NULL;
+	return m.model;
 }

@@ -25,6 +25,7 @@ struct vectors_part {
 	const float *scales;
 	const int8_t *at;
 	const double *sum; /* of all its vectors */
+	size_t dims;
 	uint32_t ndocs, nvectors;
 	uint8_t *dead; /* bit per row: replaced or removed */
 	uint32_t ndead, ndead_vectors;
@@ -39,6 +40,8 @@ struct vectors_part {
 struct vectors {
 	char *dir;
 	char *model;
+	size_t dims;    /* bytes of a vector */
+	uint64_t store; /* changes with what is loaded */
 	pthread_mutex_t change;
 	pthread_rwlock_t lock;
 	struct vectors_part *files[VECTORS_FILES_MAX]; /* by age, the oldest first */
@@ -65,9 +68,14 @@ struct vectors_pick {
 /* Picks ascending by id. Written beside nothing: the manifest makes it count. */
 int vectors_file_write(struct vectors *v, const struct vectors_pick *picks, size_t n,
 	struct vectors_part **ret, struct err *err);
-/* hash NULL: it was just written. */
-int vectors_file_map(const char *path, uint64_t number, const uint64_t *hash,
-	struct vectors_part **ret, struct err *err);
+/* Of which file to map: hash NULL: it was just written; dims 0: whichever they are. */
+struct vectors_file {
+	const char *path;
+	uint64_t number;
+	const uint64_t *hash;
+	size_t dims;
+};
+int vectors_file_map(const struct vectors_file *f, struct vectors_part **ret, struct err *err);
 void vectors_part_free(struct vectors_part *p);
 /* Unlinks the file; is_secret: its content is overwritten first. Nobody may be scanning it. */
 void vectors_file_remove(struct vectors *v, struct vectors_part *p, bool is_secret);
@@ -75,7 +83,7 @@ void vectors_file_remove(struct vectors *v, struct vectors_part *p, bool is_secr
 /* vectors_manifest.c */
 int vectors_manifest_write(struct vectors *v, struct err *err);
 /* Maps what it names into v, unlinks the rest. Damage is no error: what it concerns is gone. */
-void vectors_manifest_load(struct vectors *v, const char *model);
+void vectors_manifest_load(struct vectors *v, const char *model, size_t dims);
 
 uint32_t vectors_part_end(const struct vectors_part *p, uint32_t row);
 /* False when it is not there or dead. */

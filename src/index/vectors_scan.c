@@ -57,20 +57,26 @@ static bool row_passes(const struct search_filter *f, const struct vectors_row *
  * taken to be as short, with the mean taken off, as it can be.
  */
 struct coarse {
-	int8_t at[VECTOR_DIMS];
+	int8_t at[VECTOR_DIMS_MAX];
+	size_t dims;
 	float scale, hidden, factor;
 	bool is_useful;
 };
 
-#define LENGTHS_MAX 22.7f /* the sum of the sizes of the 512 numbers of a unit vector: at most the root of 512 */
+/* The sum of the sizes of the numbers of a unit vector is at most the root of their count; a little more for rounding. */
+static float lengths_max(size_t dims)
+{
+	return sqrtf((float)dims) * 1.004f;
+}
 
 static void coarse_init(struct coarse *c, const struct vector_query *q)
 {
-	float centred[VECTOR_DIMS], shortest = 1 - sqrtf(q->mean_squared);
-	for (size_t i = 0; i < VECTOR_DIMS; i++)
+	float centred[VECTOR_DIMS_MAX], shortest = 1 - sqrtf(q->mean_squared);
+	c->dims = q->dims;
+	for (size_t i = 0; i < q->dims; i++)
 		centred[i] = (float)q->centred[i] * q->centred_scale;
-	vector_pack(centred, c->at, &c->scale);
-	c->hidden = LENGTHS_MAX * (c->scale + q->centred_scale) / 2 - q->centred_dot_mean;
+	vector_pack_wide(centred, q->dims, c->at, &c->scale);
+	c->hidden = lengths_max(q->dims) * (c->scale + q->centred_scale) / 2 - q->centred_dot_mean;
 	c->is_useful = q->centred_length > 0 && shortest > SHORTEST_USEFUL;
 	c->factor = c->is_useful ? 1 / (q->centred_length * shortest) : 0;
 }
@@ -78,14 +84,14 @@ static void coarse_init(struct coarse *c, const struct vector_query *q)
 /* At least the score of the vector, or anything when both are below 0. */
 static float coarse_bound(const struct coarse *c, const int8_t *at, float scale)
 {
-	return ((float)vector_dot(at, c->at, VECTOR_DIMS) * (c->scale * scale) + c->hidden) * c->factor;
+	return ((float)vector_dot(at, c->at, c->dims) * (c->scale * scale) + c->hidden) * c->factor;
 }
 
 static float row_score(const struct vectors_part *p, uint32_t row, const struct vector_query *q)
 {
 	float best = -1;
 	for (uint32_t i = p->rows[row].first, end = vectors_part_end(p, row); i < end; i++)
-		best = fmaxf(best, vector_score(q, p->at + (size_t)i * VECTOR_DIMS, p->scales[i]));
+		best = fmaxf(best, vector_score(q, p->at + (size_t)i * p->dims, p->scales[i]));
 	return best;
 }
 
@@ -212,7 +218,7 @@ static bool row_is_far(const struct pass *p, const struct vectors_part *part, ui
 	if (p->scan->by_session || !p->coarse.is_useful || least <= 0)
 		return false;
 	for (uint32_t i = part->rows[row].first, end = vectors_part_end(part, row); i < end; i++)
-		if (coarse_bound(&p->coarse, part->at + (size_t)i * VECTOR_DIMS, part->scales[i]) >= least)
+		if (coarse_bound(&p->coarse, part->at + (size_t)i * part->dims, part->scales[i]) >= least)
 			return false;
 	return true;
 }
@@ -259,15 +265,26 @@ static void give_wanted(const struct vectors *v, struct pass *p)
 	}
 }
 
+/* The model may have changed between asking for the question's vector and comparing it. */
+static bool is_of(const struct vector_query *q, const struct vectors *v)
+{
+	return q->dims == v->dims && (!q->store || q->store == v->store);
+}
+
 size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct vectors_hit *hits)
 {
 	struct pass p = { .scan = scan, .heap = { .at = hits, .max = scan->k } };
 	coarse_init(&p.coarse, scan->query);
 	pthread_rwlock_rdlock(&v->lock);
-	for (size_t i = 0; i < v->n; i++)
-		scan_part(&p, v->files[i]);
-	scan_part(&p, &v->tail);
-	give_wanted(v, &p);
+	if (is_of(scan->query, v)) {
+		for (size_t i = 0; i < v->n; i++)
+			scan_part(&p, v->files[i]);
+		scan_part(&p, &v->tail);
+		give_wanted(v, &p);
+	} else {
+		for (size_t i = 0; i < scan->nwanted; i++)
+			scan->wanted_scores[i] = NAN;
+	}
 	pthread_rwlock_unlock(&v->lock);
 	for (size_t i = 0; i < p.table.size; i++) {
 		const struct session *s = &p.table.at[i];

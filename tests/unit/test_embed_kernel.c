@@ -166,7 +166,7 @@ static void run_floats(const struct kernel *k, struct arena *a, struct float_res
 	k->add_features(r->features, r->unpacked, both, r->wide, features);
 	r->dots[0] = k->dot(bytes[0], bytes[1], MODEL_DIMS);
 	r->dots[1] = k->dot(bytes[0], bytes[1], 32);
-	k->dot_two(bytes[0], fine[0], fine[1], r->dots + 2);
+	k->dot_two(bytes[0], fine[0], fine[1], MODEL_DIMS, r->dots + 2);
 }
 
 static void loops_over_floats_give_the_same_bits_in_every_kernel(void **state)
@@ -282,7 +282,7 @@ static void a_score_is_the_cosine_with_the_mean_taken_off(void **state)
 	set_mean(&set, mean);
 	for (size_t m = 0; m < 2; m++)
 		for (size_t i = 0; i < set.n; i += 7) {
-			vector_query_init(&q, set.at + i * VECTOR_DIMS, set.scales[i], means[m]);
+			vector_query_init(&q, VECTOR_DIMS, set.at + i * VECTOR_DIMS, set.scales[i], means[m]);
 			for (size_t j = 0; j < set.n; j++) {
 				double got = (double)vector_score(
 					&q, set.at + j * VECTOR_DIMS, set.scales[j]);
@@ -324,8 +324,7 @@ static void a_scan_gives_the_best_of_the_wanted_in_order_as_sorting_all_does(voi
 		for (size_t i = 0; i < ARRAY_LEN(wanted); i++)
 			wanted[i] = round % 3 ? unit_random(&seed) : UINT64_MAX;
 		set.wanted = round % 5 ? wanted : NULL;
-		vector_query_init(
-			&q, set.at + (size_t)round * VECTOR_DIMS, set.scales[round], mean);
+		vector_query_init(&q, VECTOR_DIMS, set.at + (size_t)round * VECTOR_DIMS, set.scales[round], mean);
 		for (size_t i = 0; i < set.n; i++)
 			if (!set.wanted || wanted[i / 64] >> i % 64 & 1)
 				all[n++] = (struct vector_hit){ i,
@@ -349,7 +348,7 @@ static void a_vector_of_zeros_is_similar_to_nothing(void **state)
 
 	vector_pack(zero, at, &scale);
 	assert_true(scale == 0);
-	vector_query_init(&q, at, scale, NULL);
+	vector_query_init(&q, VECTOR_DIMS, at, scale, NULL);
 	assert_true(vector_score(&q, at, scale) == 0);
 	assert_true(vector_cosine(at, at) == 0);
 }

@@ -61,7 +61,7 @@ static const struct vector_query *meaning_of(struct arena *a, int row)
 	float mean[VECTOR_DIMS];
 	vector_of(row, at);
 	vectors_mean(vectors, 100, mean);
-	vector_query_init(q, at, .0007f, mean);
+	vector_query_init(q, VECTOR_DIMS, at, .0007f, mean);
 	return q;
 }
 
@@ -200,7 +200,7 @@ static void searches_by_meaning_beside_forgetting_and_embedding_anew_see_nothing
 	assert_non_null(mkdtemp(dir));
 	snprintf(place, sizeof(place), "%s/vectors", dir);
 	vectors = vectors_new(place);
-	assert_int_equal(vectors_load(vectors, "one model", NULL), 0);
+	assert_int_equal(vectors_load(vectors, "one model", VECTOR_DIMS, NULL), 0);
 	search_and_write(dir);
 	vectors_free(vectors);
 	vectors = NULL;

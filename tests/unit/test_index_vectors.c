@@ -70,7 +70,7 @@ static struct vectors *fresh(void)
 	struct vectors *v;
 	assert_int_equal(file_remove_tree(dir, NULL), 0);
 	v = vectors_new(dir);
-	assert_int_equal(vectors_load(v, "model-a", NULL), 0);
+	assert_int_equal(vectors_load(v, "model-a", VECTOR_DIMS, NULL), 0);
 	return v;
 }
 
@@ -78,7 +78,7 @@ static struct vectors *reopen(struct vectors *v, const char *model)
 {
 	vectors_free(v);
 	v = vectors_new(dir);
-	assert_int_equal(vectors_load(v, model, NULL), 0);
+	assert_int_equal(vectors_load(v, model, VECTOR_DIMS, NULL), 0);
 	return v;
 }
 
@@ -156,10 +156,10 @@ static void compare(struct vectors *v)
 		struct vectors_hit got[K], want[DOCS];
 		struct vector_query q;
 		int8_t at[VECTOR_DIMS];
-		float scale, mean[VECTOR_DIMS], score;
+		float scale, mean[VECTOR_DIMS_MAX], score;
 		random_vector(at, &scale);
 		vectors_mean(v, 0, mean);
-		vector_query_init(&q, at, scale, mean);
+		vector_query_init(&q, VECTOR_DIMS, at, scale, mean);
 		struct vectors_scan s = { .query = &q, .filter = &filters[i / 2], .by_session = i % 2, .k = K };
 		size_t n = oracle(&s, want);
 		uint64_t wanted = n ? s.by_session ? want[n - 1].session : want[n - 1].id : 0;
@@ -441,7 +441,7 @@ static void meaning_finds_what_shares_no_word(void **unused)
 		twins[i].d.columns.status = i % 3 == 2 ? 0 : MEMORY_ACTIVE;
 		put_both(ix, v, i, i == 4 ? "alpha beta" : "gamma delta");
 	}
-	vector_query_init(&q, twins[0].at[0], twins[0].scales[0], NULL);
+	vector_query_init(&q, VECTOR_DIMS, twins[0].at[0], twins[0].scales[0], NULL);
 	ask(&k, ix, v, &q, "omega");
 	assert_int_equal(k.r.match, MATCH_MEANING);
 	assert_int_equal(k.r.hits[0].id, twins[0].d.id);
@@ -487,11 +487,11 @@ static void *scan_on(void *arg)
 		struct vectors_hit hits[K];
 		struct vector_query q;
 		int8_t at[VECTOR_DIMS];
-		float mean[VECTOR_DIMS];
+		float mean[VECTOR_DIMS_MAX];
 		for (size_t k = 0; k < VECTOR_DIMS; k++)
 			at[k] = (int8_t)((int)unit_below(&own, 200) - 100);
 		vectors_mean(v, 0, mean);
-		vector_query_init(&q, at, .0007f, mean);
+		vector_query_init(&q, VECTOR_DIMS, at, .0007f, mean);
 		struct vectors_scan s = { .query = &q, .filter = &any, .by_session = i % 2, .k = K };
 		size_t n = vectors_scan(v, &s, hits);
 		for (size_t k = 1; k < n; k++)
@@ -528,9 +528,123 @@ static void scans_run_beside_every_change(void **unused)
 	vectors_free(v);
 }
 
+/* --- Other dimensions. --- */
+
+#define WIDE_DOCS 60
+
+static void wide_vector(float *v, size_t n)
+{
+	double squares = 0;
+	for (size_t i = 0; i < n; i++) {
+		v[i] = (float)unit_below(&state, 2001) / 1000 - 1 + (i < 16 ? .8f : 0);
+		squares += (double)(v[i] * v[i]);
+	}
+	for (size_t i = 0; i < n; i++)
+		v[i] /= (float)sqrt(squares);
+}
+
+static double exact_cosine(const float *a, const float *b, size_t n)
+{
+	double dot = 0;
+	for (size_t i = 0; i < n; i++)
+		dot += (double)a[i] * (double)b[i];
+	return dot;
+}
+
+static void put_wide(struct vectors *v, const float *texts, size_t n)
+{
+	int8_t at[VECTOR_DIMS_MAX];
+	float scale;
+	for (size_t i = 0; i < WIDE_DOCS; i++) {
+		vector_pack_wide(texts + i * n, n, at, &scale);
+		struct vectors_doc d = { .id = DOC_ID(DOC_MEMORY, i + 1), .columns = { .status = MEMORY_ACTIVE, .kind = 1 },
+			.hash = 1, .n = 1, .at = at, .scales = &scale };
+		assert_int_equal(vectors_put(v, &d, NULL), 0);
+	}
+}
+
+static void assert_nearest(struct vectors *v, const float *texts, size_t n)
+{
+	struct search_filter filter = { 0 };
+	static struct vector_query q;
+	int8_t at[VECTOR_DIMS_MAX];
+	float scale;
+	for (size_t i = 0; i < WIDE_DOCS; i += 7) {
+		struct vectors_hit hits[3];
+		vector_pack_wide(texts + i * n, n, at, &scale);
+		vector_query_init(&q, VECTOR_ROUND(n), at, scale, NULL);
+		struct vectors_scan scan = { .query = &q, .filter = &filter, .k = 3 };
+		assert_int_equal(vectors_scan(v, &scan, hits), 3);
+		assert_int_equal(DOC_ROW(hits[0].id), i + 1);
+		for (size_t k = 0; k < 3; k++) {
+			const float *other = texts + (DOC_ROW(hits[k].id) - 1) * n;
+			assert_true(fabs((double)hits[k].score - exact_cosine(texts + i * n, other, n)) < .01);
+		}
+	}
+}
+
+static void vectors_of_any_dimension_are_found_and_kept(void **unused)
+{
+	static const size_t dims[] = { 40, 100, 384, 768, 1000, 3072, VECTOR_DIMS_MAX };
+	state = 11;
+	for (size_t d = 0; d < ARRAY_LEN(dims); d++) {
+		size_t n = dims[d];
+		float *texts = mem_alloc(WIDE_DOCS * n * sizeof(float));
+		char model[32];
+		for (size_t i = 0; i < WIDE_DOCS; i++)
+			wide_vector(texts + i * n, n);
+		snprintf(model, sizeof(model), "wide-%zu", n);
+		assert_int_equal(file_remove_tree(dir, NULL), 0);
+		struct vectors *v = vectors_new(dir);
+		assert_int_equal(vectors_load(v, model, VECTOR_ROUND(n), NULL), 0);
+		put_wide(v, texts, n);
+		assert_nearest(v, texts, n);
+		assert_int_equal(vectors_flush(v, NULL), 0);
+		vectors_free(v);
+		v = vectors_new(dir);
+		assert_int_equal(vectors_load(v, NULL, 0, NULL), 0);
+		assert_int_equal(vectors_dims(v), VECTOR_ROUND(n));
+		assert_nearest(v, texts, n);
+		vectors_free(v);
+		free(texts);
+	}
+}
+
+static void a_question_of_another_model_finds_nothing(void **unused)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	struct search_filter filter = { 0 };
+	static struct vector_query q;
+	struct vectors_hit hits[3];
+	struct vectors *v = fresh();
+	float *texts = mem_alloc(WIDE_DOCS * VECTOR_DIMS * sizeof(float)), wanted_score = 0;
+	uint64_t wanted = DOC_ID(DOC_MEMORY, 1);
+	for (size_t i = 0; i < WIDE_DOCS; i++)
+		wide_vector(texts + i * VECTOR_DIMS, VECTOR_DIMS);
+	put_wide(v, texts, VECTOR_DIMS);
+	int8_t at[VECTOR_DIMS_MAX] = { 1 };
+	struct vectors_scan scan = { .query = &q, .filter = &filter, .k = 3, .wanted = &wanted, .nwanted = 1,
+		.wanted_scores = &wanted_score };
+	vector_query_init(&q, 768, at, 1, NULL);
+	assert_int_equal(vectors_scan(v, &scan, hits), 0);
+	assert_true(isnan(wanted_score));
+	vector_query_init(&q, VECTOR_DIMS, at, 1, NULL);
+	q.store = vectors_store(v);
+	assert_int_equal(vectors_scan(v, &scan, hits), 3);
+	assert_int_equal(vectors_flush(v, NULL), 0);
+	assert_string_equal(vectors_model_of(&a, dir), "model-a");
+	assert_int_equal(vectors_load(v, "model-b", VECTOR_DIMS, NULL), 0);
+	assert_int_equal(vectors_scan(v, &scan, hits), 0);
+	assert_null(vectors_model_of(&a, "/nonexistent"));
+	vectors_free(v);
+	free(texts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(vectors_of_any_dimension_are_found_and_kept),
+		cmocka_unit_test(a_question_of_another_model_finds_nothing),
 		cmocka_unit_test(a_scan_gives_what_comparing_everything_gives),
 		cmocka_unit_test(what_was_written_is_there_when_it_is_opened_again),
 		cmocka_unit_test(purging_leaves_no_byte_of_what_is_gone),
