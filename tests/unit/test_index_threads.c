@@ -58,7 +58,7 @@ static const struct vector_query *meaning_of(struct arena *a, int row)
 {
 	struct vector_query *q = ARENA_NEW(a, struct vector_query);
 	int8_t at[VECTOR_DIMS];
-	float mean[VECTOR_DIMS];
+	float mean[VECTOR_DIMS_MAX];
 	vector_of(row, at);
 	vectors_mean(vectors, 100, mean);
 	vector_query_init(q, VECTOR_DIMS, at, .0007f, mean);
@@ -139,7 +139,7 @@ static void embed_anew(int round)
 {
 	if (!vectors)
 		return;
-	vectors_load(vectors, round % 2 ? "one model" : "another model", NULL);
+	vectors_load(vectors, round % 2 ? "one model" : "another model", VECTOR_DIMS, NULL);
 	for (int i = 0; i < 50; i++)
 		put_row(atomic_load(&forgotten) + 1 + i);
 	vectors_flush(vectors, NULL);
