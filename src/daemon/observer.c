@@ -173,10 +173,34 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 					t->ncandidates, err) ||
 				store_turn_mentions(
 					desk->store, &t->turn, t->mentions, t->nmentions, err) ||
-				feedback_write(desk->store, &t->feedback, err) ||
-				session_title_make(desk->store, &t->turn, t->has_title, err)))
+				feedback_write(desk->store, &t->feedback, err)))
 		return -1;
 	t->is_written = is_still;
+	return 0;
+}
+
+/* Is another turn of its session, of those that were written, before this one? */
+static bool has_earlier(const struct round *r, const struct turn_result *t)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct turn_result *other = &r->turns[i];
+		if (other != t && other->is_written && other->turn.session == t->turn.session &&
+			(other->turn.ordinal < t->turn.ordinal ||
+				(other->turn.ordinal == t->turn.ordinal && other < t)))
+			return true;
+	}
+	return false;
+}
+
+/* A session's title is made of its first turns: once in a round, when all of them are written. */
+static int titles_write(struct desk *desk, struct round *r, struct err *err)
+{
+	for (size_t i = 0; i < r->n; i++) {
+		const struct turn_result *t = &r->turns[i];
+		if (t->is_written && !has_earlier(r, t) &&
+			session_title_make(desk->store, &t->turn, t->has_title, err))
+			return -1;
+	}
 	return 0;
 }
 
@@ -190,7 +214,7 @@ static int round_write(struct desk *desk, void *ctx, struct err *err)
 	for (size_t i = 0; i < r->n && graves_same(&now, &r->graves); i++)
 		if (turn_write(desk, r, &r->turns[i], err))
 			return -1;
-	return 0;
+	return titles_write(desk, r, err);
 }
 
 /* Turn by turn, after all together failed. */

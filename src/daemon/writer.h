@@ -24,7 +24,7 @@
 /* work of a lower lane that waited this long is served once in each batch */
 #define WRITER_STARVED_MS 200
 #define WRITER_LANE_WORKS 256
-#define WRITER_LANE_BYTES (12u << 20)
+#define WRITER_LANE_BYTES (4u << 20)
 
 enum lane { LANE_HOOK, LANE_REQUEST, LANE_IMPORT, LANE_BACKGROUND, LANE_COUNT };
 extern const char *const lane_names[LANE_COUNT];

@@ -80,7 +80,9 @@ static int configure(struct sqlite *db, enum db_mode mode, struct err *err)
 	static const char common[] =
 		"PRAGMA foreign_keys=ON; PRAGMA temp_store=MEMORY; PRAGMA trusted_schema=OFF;"
 		"PRAGMA cell_size_check=ON; PRAGMA cache_size=-2048; PRAGMA mmap_size=2147418112;";
+	/* The one writer goes over the whole file in an import: pages that it mapped would add up. */
 	static const char writer[] =
+		"PRAGMA mmap_size=0; PRAGMA cache_size=-4096;"
 		"PRAGMA journal_mode=WAL; PRAGMA synchronous=FULL; PRAGMA secure_delete=ON;"
 		"PRAGMA wal_autocheckpoint=1000; PRAGMA journal_size_limit=16777216;";
 
