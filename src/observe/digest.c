@@ -120,16 +120,25 @@ static void thin_out(struct plan *p)
 		p->steps.items[i].is_shown = false;
 }
 
+static void hide_rank(struct plan *p, int rank)
+{
+	for (size_t i = 0; i < p->steps.n; i++)
+		if (step_infos[p->steps.items[i].kind].rank == rank)
+			p->steps.items[i].is_shown = false;
+}
+
+/* Another request is dearer than what mere looks tell: they go before a unit is cut. */
 static void make_parts(struct plan *p)
 {
-	for (int rank = 0; !find_parts(p); rank++) {
-		if (rank >= STEP_RANKS) {
+	if (steps_least(p, 0, p->steps.n) <= steps_room(p, 0) && cut_parts(p, 1))
+		return;
+	for (int rank = 0;; rank++) {
+		if (rank < STEP_RANKS)
+			hide_rank(p, rank);
+		else
 			thin_out(p);
-			continue;
-		}
-		for (size_t i = 0; i < p->steps.n; i++)
-			if (step_infos[p->steps.items[i].kind].rank == rank)
-				p->steps.items[i].is_shown = false;
+		if (find_parts(p))
+			return;
 	}
 }
 
@@ -214,6 +223,9 @@ static void write_step(const struct plan *p, const struct step *s, struct buf *o
 	/* A colon leads to nothing when nothing of the text is shown. */
 	bool is_colon = n && s->head[n - 1] == ':';
 
+	/* That something was said, and not what, tells nothing. */
+	if (!body.n && is_colon && (s->kind == STEP_SAID || s->kind == STEP_OTHER))
+		return;
 	buf_str(out, "- ");
 	buf_add(out, s->head, is_colon && !body.n ? n - 1 : n);
 	if (body.n && !is_colon)

@@ -17,7 +17,7 @@
 
 const struct step_info step_infos[STEP_COUNT] = {
 	[STEP_LOOK] = { 0, 160, 0 },
-	[STEP_SAID] = { 120, 500, 1 },
+	[STEP_SAID] = { 160, 500, 1 },
 	[STEP_OTHER] = { 0, 300, 1 },
 	[STEP_RUN] = { 80, 400, 2 },
 	[STEP_CHECK] = { 120, 500, 3 },

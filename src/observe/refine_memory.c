@@ -11,8 +11,8 @@
 
 #define EVIDENCE_MAX 12
 #define FILES_MAX 40
-#define UNSUPPORTED_COST .1
-#define UNSUPPORTED_COST_MAX .4
+#define UNSUPPORTED_COST .05 /* what was not there is taken out; that it was said makes the rest less sure */
+#define UNSUPPORTED_COST_MAX .3
 
 const struct event *refine_event(const struct refine_work *w, int64_t id)
 {
