@@ -32,8 +32,8 @@ void render_sync_progress(struct client *c, const char *line, size_t len)
 	if (json_parse(line, len, &parsed, NULL) < 0)
 		return;
 	const json *p = json_get(parsed, "progress");
-	const char *what = json_str(p, "what"), *path = json_str(p, "path"), *from = json_str(p, "from"),
-		   *reason = json_str(p, "reason");
+	const char *what = json_str(p, "what"), *path = json_str(p, "path"),
+		   *from = json_str(p, "from"), *reason = json_str(p, "reason");
 	for (size_t i = 0; what && i < ARRAY_LEN(labels); i++)
 		if (!strcmp(labels[i].what, what)) {
 			term_put(t, labels[i].style, labels[i].label);
@@ -41,7 +41,8 @@ void render_sync_progress(struct client *c, const char *line, size_t len)
 		}
 	term_put(t, PLAIN, path && *path ? path : ".");
 	if (json_get(p, "chunks"))
-		term_printf(t, DIM, " → %s", render_plural(c, json_int(p, "chunks", 0), "chunk", "chunks"));
+		term_printf(t, DIM, " → %s",
+			render_plural(c, json_int(p, "chunks", 0), "chunk", "chunks"));
 	if (from)
 		term_printf(t, DIM, " ← %s", from);
 	if (reason)
@@ -55,14 +56,16 @@ static void failed_list(struct client *c, const json *failed, int64_t all)
 	size_t n = json_len(failed);
 
 	for (size_t i = 0; i < n && i < FAILED_SHOWN; i++) {
-		const char *path = json_str(json_at(failed, i), "path"), *reason = json_str(json_at(failed, i), "reason");
+		const char *path = json_str(json_at(failed, i), "path"),
+			   *reason = json_str(json_at(failed, i), "reason");
 		term_put(&c->term, WARN, "  left out ");
 		term_put(&c->term, PLAIN, path && *path ? path : ".");
 		term_printf(&c->term, DIM, ": %s", reason ? reason : "");
 		term_newline(&c->term);
 	}
 	if (all > (int64_t)MIN(n, (size_t)FAILED_SHOWN)) {
-		term_printf(&c->term, DIM, "  and %s more", term_count(&c->term.arena, all - (int64_t)MIN(n, (size_t)FAILED_SHOWN)));
+		term_printf(&c->term, DIM, "  and %s more",
+			term_count(&c->term.arena, all - (int64_t)MIN(n, (size_t)FAILED_SHOWN)));
 		term_newline(&c->term);
 	}
 }
@@ -98,7 +101,8 @@ static void list_show(struct client *c, const json *folders)
 	struct term *t = &c->term;
 
 	if (!json_len(folders)) {
-		render_nothing(c, "No markdown folder is followed yet.", "`remanence sync add DIR --namespace NS` follows one.");
+		render_nothing(c, "No markdown folder is followed yet.",
+			"`remanence sync add DIR --namespace NS` follows one.");
 		return;
 	}
 	term_cell(t, DIM, "namespace", NAMESPACE_WIDTH, false);
@@ -116,13 +120,18 @@ static void result_show(struct client *c, const json *r)
 	struct term *t = &c->term;
 	int64_t failures = json_int(r, "failures", 0);
 
-	term_printf(t, PLAIN, "%s of %s synced, %s skipped", term_count(&t->arena, json_int(r, "synced", 0)),
-		render_plural(c, json_int(r, "files", 0), "file", "files"), term_count(&t->arena, json_int(r, "skipped", 0)));
+	term_printf(t, PLAIN, "%s of %s synced, %s skipped",
+		term_count(&t->arena, json_int(r, "synced", 0)),
+		render_plural(c, json_int(r, "files", 0), "file", "files"),
+		term_count(&t->arena, json_int(r, "skipped", 0)));
 	if (json_int(r, "renamed", 0))
-		term_printf(t, PLAIN, ", %s moved", term_count(&t->arena, json_int(r, "renamed", 0)));
+		term_printf(
+			t, PLAIN, ", %s moved", term_count(&t->arena, json_int(r, "renamed", 0)));
 	if (json_int(r, "removed", 0))
-		term_printf(t, PLAIN, ", %s removed", term_count(&t->arena, json_int(r, "removed", 0)));
-	term_printf(t, PLAIN, "; %s", render_plural(c, json_int(r, "chunks", 0), "chunk", "chunks"));
+		term_printf(
+			t, PLAIN, ", %s removed", term_count(&t->arena, json_int(r, "removed", 0)));
+	term_printf(
+		t, PLAIN, "; %s", render_plural(c, json_int(r, "chunks", 0), "chunk", "chunks"));
 	term_printf(t, DIM, " (%s)", term_span(&t->arena, (int64_t)json_real(r, "took_ms", 0)));
 	term_newline(t);
 	if (failures)
@@ -138,7 +147,8 @@ void render_sync(struct client *c, const json *reply)
 	else if (json_get(reply, "files"))
 		result_show(c, reply);
 	else
-		term_printf(&c->term, PLAIN, "'%s' is no longer followed; %s of %s removed.\n", json_str(reply, "namespace"),
+		term_printf(&c->term, PLAIN, "'%s' is no longer followed; %s of %s removed.\n",
+			json_str(reply, "namespace"),
 			render_plural(c, json_int(reply, "chunks", 0), "chunk", "chunks"),
 			render_plural(c, json_int(reply, "removed", 0), "file was", "files were"));
 }

@@ -71,7 +71,8 @@ static int file_run(struct desk *desk, struct work *work, struct err *err)
 	struct file_work *w = (struct file_work *)work;
 	const struct folder *f = w->owner->call->folder;
 
-	if (w->redactions && store_counter_add(desk->store, REDACTIONS, (int64_t)w->redactions, err))
+	if (w->redactions &&
+		store_counter_add(desk->store, REDACTIONS, (int64_t)w->redactions, err))
 		return -1;
 	switch (w->action) {
 	case FILE_PUT:
@@ -106,7 +107,8 @@ static void file_done(struct work *work, int result, int64_t seq, const struct e
 
 /* --- On the caller's. --- */
 
-static void tell(struct syncing *s, enum sync_said what, const char *path, int64_t n, const char *why)
+static void tell(
+	struct syncing *s, enum sync_said what, const char *path, int64_t n, const char *why)
 {
 	if (s->call->said && !s->is_ended && s->call->said(s->call->ctx, what, path, n, why))
 		s->is_ended = true;
@@ -205,13 +207,15 @@ static void hand_in(struct syncing *s, struct file_work *w)
 
 enum reading { READ_DONE, READ_GONE, READ_FAILED, READ_TOO_LARGE, READ_UNSETTLED };
 
-static enum reading read_once(const char *path, struct buf *text, struct stat *after, struct err *err)
+static enum reading read_once(
+	const char *path, struct buf *text, struct stat *after, struct err *err)
 {
 	struct stat before;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
 	if (fd < 0) {
-		err_set(err, ERR_IO, "%s", errno == EACCES ? "it may not be read (permissions)" : strerror(errno));
+		err_set(err, ERR_IO, "%s",
+			errno == EACCES ? "it may not be read (permissions)" : strerror(errno));
 		return errno == ENOENT || errno == ENOTDIR ? READ_GONE : READ_FAILED;
 	}
 	enum reading result = READ_DONE;
@@ -219,8 +223,8 @@ static enum reading read_once(const char *path, struct buf *text, struct stat *a
 		err_set(err, ERR_IO, "it is no regular file");
 		result = READ_FAILED;
 	} else if ((uint64_t)before.st_size > FOLDER_FILE_MAX) {
-		err_set(err, ERR_TOO_LARGE, "it has %llu MB, more than the %u MB that are read", (unsigned long long)before.st_size >> 20,
-			FOLDER_FILE_MAX >> 20);
+		err_set(err, ERR_TOO_LARGE, "it has %llu MB, more than the %u MB that are read",
+			(unsigned long long)before.st_size >> 20, FOLDER_FILE_MAX >> 20);
 		result = READ_TOO_LARGE;
 	}
 	buf_cut(text, 0);
@@ -237,13 +241,16 @@ static enum reading read_once(const char *path, struct buf *text, struct stat *a
 		text->len += (size_t)n;
 		text->data[text->len] = '\0';
 	}
-	if (result == READ_DONE && (fstat(fd, after) || folder_stamp(after) != folder_stamp(&before) || (uint64_t)after->st_size != text->len))
+	if (result == READ_DONE &&
+		(fstat(fd, after) || folder_stamp(after) != folder_stamp(&before) ||
+			(uint64_t)after->st_size != text->len))
 		result = READ_UNSETTLED;
 	close(fd);
 	return result;
 }
 
-static enum reading read_file(const char *path, struct buf *text, struct stat *after, struct err *err)
+static enum reading read_file(
+	const char *path, struct buf *text, struct stat *after, struct err *err)
 {
 	enum reading result = READ_UNSETTLED;
 
@@ -286,7 +293,8 @@ static const char *notes_of(struct arena *a, const struct front_matter *f)
 
 	for (size_t i = 0; i < f->n; i++)
 		if (f->entries[i].value != f->title)
-			buf_printf(&b, "%s%s: %s", b.len ? "\n" : "", f->entries[i].name, f->entries[i].value);
+			buf_printf(&b, "%s%s: %s", b.len ? "\n" : "", f->entries[i].name,
+				f->entries[i].value);
 	return b.len ? arena_str(a, buf_cstr(&b)) : NULL;
 }
 
@@ -308,7 +316,8 @@ static void text_make(struct syncing *s, struct file_work *w, struct buf *conten
 
 	document_blank_private(content->data, content->len);
 	struct str text = utf8_repair(a, (struct str){ content->data, content->len });
-	document_parse(a, text, (size_t)settings_int(current_settings(s->room->current), SET_CHUNK_CHARS), &d);
+	document_parse(a, text,
+		(size_t)settings_int(current_settings(s->room->current), SET_CHUNK_CHARS), &d);
 	struct chunk_text *chunks = ARENA_ARRAY(a, struct chunk_text, d.n + 1);
 	for (size_t i = 0; i < d.n; i++) {
 		const struct document_chunk *c = &d.chunks[i];
@@ -340,7 +349,8 @@ static int known_order(const void *key, const void *row)
 
 static struct folder_file *known_find(struct syncing *s, const char *path)
 {
-	return s->nknown ? bsearch(path, s->known, s->nknown, sizeof(*s->known), known_order) : NULL;
+	return s->nknown ? bsearch(path, s->known, s->nknown, sizeof(*s->known), known_order)
+			 : NULL;
 }
 
 static int gone_order(const void *x, const void *y)
@@ -396,7 +406,9 @@ static void find_gone(struct syncing *s)
 	for (size_t i = 0; i < s->nknown; i++) {
 		while (at < s->walk.n && strcmp(s->walk.files[at].path, s->known[i].path) < 0)
 			at++;
-		s->is_seen[i] = (at < s->walk.n && !strcmp(s->walk.files[at].path, s->known[i].path)) || may_be_there(s, s->known[i].path);
+		s->is_seen[i] =
+			(at < s->walk.n && !strcmp(s->walk.files[at].path, s->known[i].path)) ||
+			may_be_there(s, s->known[i].path);
 		if (!s->is_seen[i] && s->known[i].checksum)
 			s->gone[s->ngone++] = &s->known[i];
 	}
@@ -404,19 +416,22 @@ static void find_gone(struct syncing *s)
 		qsort(s->gone, s->ngone, sizeof(s->gone[0]), gone_order);
 }
 
-static void refuse(struct syncing *s, const char *path, const struct folder_file *row, const char *why, bool drops)
+static void refuse(struct syncing *s, const char *path, const struct folder_file *row,
+	const char *why, bool drops)
 {
 	fail(s, path, why);
 	if (row && row->error && !strcmp(row->error, why) && (!drops || !row->checksum))
 		return;
-	log_info("'%s' of the namespace '%s' was left out: %s", path, s->call->folder->namespace, why);
+	log_info("'%s' of the namespace '%s' was left out: %s", path, s->call->folder->namespace,
+		why);
 	struct file_work *w = work_new(s, FILE_FAILED, path);
 	w->why = arena_str(&w->arena, why);
 	w->drops = drops;
 	hand_in(s, w);
 }
 
-static void skip(struct syncing *s, const struct walked_file *f, const struct folder_file *row, int64_t stamp)
+static void skip(struct syncing *s, const struct walked_file *f, const struct folder_file *row,
+	int64_t stamp)
 {
 	s->ret->skipped++;
 	tell(s, SYNC_SAID_SKIP, f->path, 0, NULL);
@@ -428,7 +443,8 @@ static void skip(struct syncing *s, const struct walked_file *f, const struct fo
 	hand_in(s, w);
 }
 
-static void put(struct syncing *s, const struct walked_file *f, struct buf *content, const char *checksum, int64_t stamp)
+static void put(struct syncing *s, const struct walked_file *f, struct buf *content,
+	const char *checksum, int64_t stamp)
 {
 	struct file_work *w = work_new(s, FILE_PUT, f->path);
 
@@ -438,7 +454,8 @@ static void put(struct syncing *s, const struct walked_file *f, struct buf *cont
 	hand_in(s, w);
 }
 
-static void move(struct syncing *s, const struct walked_file *f, const struct folder_file *from, int64_t stamp)
+static void move(struct syncing *s, const struct walked_file *f, const struct folder_file *from,
+	int64_t stamp)
 {
 	struct file_work *w = work_new(s, FILE_MOVE, f->path);
 
@@ -449,7 +466,8 @@ static void move(struct syncing *s, const struct walked_file *f, const struct fo
 }
 
 /* A content that was read. */
-static void decide(struct syncing *s, const struct walked_file *f, struct folder_file *row, struct buf *content, const struct stat *st)
+static void decide(struct syncing *s, const struct walked_file *f, struct folder_file *row,
+	struct buf *content, const struct stat *st)
 {
 	char checksum[BLOB_ID_SIZE];
 	int64_t now = clock_now();
@@ -457,7 +475,8 @@ static void decide(struct syncing *s, const struct walked_file *f, struct folder
 	int64_t stamp = is_old ? folder_stamp(st) : 0;
 	struct folder_file *from;
 
-	if (!content->len && row && row->chunks && s->call->is_quick && f->mtime > now - TRUNCATED_MS) {
+	if (!content->len && row && row->chunks && s->call->is_quick &&
+		f->mtime > now - TRUNCATED_MS) {
 		s->is_unsettled = true;
 		return;
 	}
@@ -520,7 +539,8 @@ static int known_read(struct syncing *s, struct err *err)
 
 	if (readers_lend(s->room->readers, &reader, err))
 		return -1;
-	int rc = folder_files(reader->store, s->arena, s->call->folder->id, &s->known, &s->nknown, err);
+	int rc = folder_files(
+		reader->store, s->arena, s->call->folder->id, &s->known, &s->nknown, err);
 	readers_return(s->room->readers, reader);
 	return rc;
 }
@@ -548,7 +568,8 @@ static int sync_files(struct syncing *s, struct err *err)
 	}
 	s->lane = changed > FEW_FILES ? LANE_IMPORT : LANE_REQUEST;
 	for (size_t i = 0; i < s->walk.nfailed; i++)
-		refuse(s, s->walk.failed[i].path, known_find(s, s->walk.failed[i].path), s->walk.failed[i].reason, false);
+		refuse(s, s->walk.failed[i].path, known_find(s, s->walk.failed[i].path),
+			s->walk.failed[i].reason, false);
 	for (size_t i = 0; i < s->walk.n && !s->is_ended && !s->trouble.code; i++) {
 		if (atomic_load(s->room->stop))
 			s->is_ended = true;
@@ -564,7 +585,9 @@ static int sync_files(struct syncing *s, struct err *err)
 		*err = s->trouble;
 		return -1;
 	}
-	return s->is_ended ? err_set(err, ERR_UNAVAILABLE, "the sync of '%s' was broken off", s->call->folder->namespace) : 0;
+	return s->is_ended ? err_set(err, ERR_UNAVAILABLE, "the sync of '%s' was broken off",
+				     s->call->folder->namespace)
+			   : 0;
 }
 
 static int sync_run(struct syncing *s, struct err *err)
@@ -590,8 +613,8 @@ static int sync_run(struct syncing *s, struct err *err)
 	return writer_run(s->room->writer, LANE_REQUEST, mark_run, &mark, err);
 }
 
-int folder_sync(const struct sync_room *room, struct arena *a, const struct sync_call *call, struct sync_result *ret,
-	bool *ret_is_unsettled, struct err *err)
+int folder_sync(const struct sync_room *room, struct arena *a, const struct sync_call *call,
+	struct sync_result *ret, bool *ret_is_unsettled, struct err *err)
 {
 	struct syncing s = {
 		.room = room,
@@ -599,7 +622,11 @@ int folder_sync(const struct sync_room *room, struct arena *a, const struct sync
 		.arena = a,
 		.ret = ret,
 		.failed_cap = ret->nfailed,
-		.walk = { .arena = a, .root = call->folder->root, .globs = call->folder->globs, .entered = call->entered, .ctx = call->ctx },
+		.walk = { .arena = a,
+			.root = call->folder->root,
+			.globs = call->folder->globs,
+			.entered = call->entered,
+			.ctx = call->ctx },
 	};
 
 	pthread_mutex_init(&s.mutex, NULL);

@@ -34,7 +34,8 @@ static bool has_wildcard(struct str glob)
 static bool glob_holds(struct arena *a, struct str glob, const char *path)
 {
 	bool is_tied = memchr(glob.p, '/', glob.n) != NULL;
-	struct str pattern = glob.n && *glob.p == '/' ? (struct str){ glob.p + 1, glob.n - 1 } : glob;
+	struct str pattern =
+		glob.n && *glob.p == '/' ? (struct str){ glob.p + 1, glob.n - 1 } : glob;
 
 	return str_glob(arena_dup(a, pattern.p, pattern.n), is_tied ? path : path_base(path));
 }
@@ -76,7 +77,8 @@ static bool glob_reaches(struct arena *a, struct str glob, const char *folder, b
 			return false; /* it names a file here */
 		bool is_same = str_eq(part, wanted);
 		if (!is_same && ((is_literal && *part.p == '.') ||
-					!str_glob(arena_dup(a, wanted.p, wanted.n), arena_dup(a, part.p, part.n))))
+					!str_glob(arena_dup(a, wanted.p, wanted.n),
+						arena_dup(a, part.p, part.n))))
 			return false;
 	}
 	return true;
@@ -127,8 +129,8 @@ static int64_t ms_of(struct timespec t)
 int64_t folder_stamp(const void *stat)
 {
 	const struct stat *st = stat;
-	const int64_t parts[] = { st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec, st->st_ctim.tv_sec, st->st_ctim.tv_nsec,
-		(int64_t)st->st_ino };
+	const int64_t parts[] = { st->st_size, st->st_mtim.tv_sec, st->st_mtim.tv_nsec,
+		st->st_ctim.tv_sec, st->st_ctim.tv_nsec, (int64_t)st->st_ino };
 	int64_t stamp = (int64_t)hash64(parts, sizeof(parts));
 
 	return stamp ? stamp : 1;
@@ -182,14 +184,18 @@ static void walk_entry(struct walking *k, const char *path, const char *below, u
 	}
 	if (!utf8_is_valid(below, strlen(below))) {
 		if (is_wanted || S_ISDIR(st.st_mode))
-			fail(k, utf8_repair(w->arena, str_of(below)).p, "its name is not UTF-8", S_ISDIR(st.st_mode));
+			fail(k, utf8_repair(w->arena, str_of(below)).p, "its name is not UTF-8",
+				S_ISDIR(st.st_mode));
 		return;
 	}
 	if (S_ISDIR(st.st_mode)) {
 		if (globs_reach(w->globs, below, is_hidden) &&
-			(!ignore_holds(&k->ignore, path, true) || globs_reach(w->globs, below, true)) && is_new_folder(k, &st))
+			(!ignore_holds(&k->ignore, path, true) ||
+				globs_reach(w->globs, below, true)) &&
+			is_new_folder(k, &st))
 			walk_folder(k, path, below, depth + 1);
-	} else if (is_wanted && (is_named || (!is_hidden && !ignore_holds(&k->ignore, path, false)))) {
+	} else if (is_wanted &&
+		   (is_named || (!is_hidden && !ignore_holds(&k->ignore, path, false)))) {
 		take_file(k, below, &st);
 	}
 }
@@ -213,7 +219,8 @@ static void walk_folder(struct walking *k, const char *path, const char *below, 
 	}
 	ignore_file(k, path);
 	for (size_t i = 0; i < n; i++)
-		walk_entry(k, path_join(&a, path, names[i]), *below ? arena_printf(&a, "%s/%s", below, names[i]) : names[i], depth);
+		walk_entry(k, path_join(&a, path, names[i]),
+			*below ? arena_printf(&a, "%s/%s", below, names[i]) : names[i], depth);
 	k->ignore.n = rules;
 }
 
@@ -223,7 +230,8 @@ static void ignore_above(struct walking *k, struct arena *a, const char *folder)
 	if (!strcmp(folder, "/") || file_exists(path_join(a, folder, ".git")))
 		return;
 	const char *parent = path_parent(a, folder), *top = parent;
-	for (; strcmp(top, "/") && !file_exists(path_join(a, top, ".git")); top = path_parent(a, top))
+	for (; strcmp(top, "/") && !file_exists(path_join(a, top, ".git"));
+		top = path_parent(a, top))
 		;
 	if (!strcmp(top, "/"))
 		return;
@@ -244,7 +252,8 @@ int folder_walk(struct folder_walk *w, struct err *err)
 	struct stat st;
 
 	if (stat(w->root, &st))
-		return err_set(err, ERR_NOT_FOUND, "cannot read the folder '%s': %s", w->root, strerror(errno));
+		return err_set(err, ERR_NOT_FOUND, "cannot read the folder '%s': %s", w->root,
+			strerror(errno));
 	if (!S_ISDIR(st.st_mode))
 		return err_set(err, ERR_USAGE, "'%s' is no folder", w->root);
 	ignore_above(&k, &a, w->root);
@@ -252,7 +261,8 @@ int folder_walk(struct folder_walk *w, struct err *err)
 	walk_folder(&k, w->root, "", 0);
 	free(k.seen);
 	if (w->nfailed && !*w->failed[0].path && w->failed[0].is_folder)
-		return err_set(err, ERR_IO, "cannot read the folder '%s': %s", w->root, w->failed[0].reason);
+		return err_set(err, ERR_IO, "cannot read the folder '%s': %s", w->root,
+			w->failed[0].reason);
 	if (w->n)
 		qsort(w->files, w->n, sizeof(*w->files), by_path);
 	return 0;

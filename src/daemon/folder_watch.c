@@ -13,9 +13,9 @@
 
 #include <sys/inotify.h>
 
-#define EVENTS                                                                                                         \
-	(IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF | \
-		IN_ATTRIB | IN_ONLYDIR)
+#define EVENTS                                                                              \
+	(IN_CREATE | IN_MODIFY | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE | \
+		IN_DELETE_SELF | IN_MOVE_SELF | IN_ATTRIB | IN_ONLYDIR)
 #define READ_BYTES (64u << 10)
 
 /* One folder may be watched for several; the system then gives one number for it. */
@@ -39,7 +39,8 @@ struct folder_watch *folder_watch_new(void)
 	pthread_mutex_init(&w->mutex, NULL);
 	w->fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	if (w->fd < 0)
-		log_warn("changes of markdown folders are only seen by the sweep: %s", strerror(errno));
+		log_warn("changes of markdown folders are only seen by the sweep: %s",
+			strerror(errno));
 	return w;
 }
 
@@ -77,7 +78,8 @@ void folder_watch_add(struct folder_watch *w, int64_t id, const char *path)
 	}
 	if (number < 0 && w->fd >= 0 && errno == ENOSPC && !w->has_complained) {
 		w->has_complained = true;
-		log_warn("the system watches no more folders (fs.inotify.max_user_watches): further ones are only seen by the sweep");
+		log_warn("the system watches no more folders (fs.inotify.max_user_watches): "
+			 "further ones are only seen by the sweep");
 	}
 	pthread_mutex_unlock(&w->mutex);
 }
@@ -115,11 +117,12 @@ static bool is_noise(const struct inotify_event *e)
 
 	if (e->mask & IN_ISDIR)
 		return *name == '.' && strcmp(name, ".claude");
-	return (*name == '.' && strcmp(name, ".gitignore")) || str_ends(name, "~") || str_ends(name, ".swp") || str_ends(name, ".tmp") ||
-	       !strcmp(name, "4913");
+	return (*name == '.' && strcmp(name, ".gitignore")) || str_ends(name, "~") ||
+	       str_ends(name, ".swp") || str_ends(name, ".tmp") || !strcmp(name, "4913");
 }
 
-static void take(struct folder_watch *w, const struct inotify_event *e, void (*changed)(void *ctx, int64_t id), void *ctx)
+static void take(struct folder_watch *w, const struct inotify_event *e,
+	void (*changed)(void *ctx, int64_t id), void *ctx)
 {
 	if (e->mask & IN_Q_OVERFLOW) {
 		changed(ctx, 0);

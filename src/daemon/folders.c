@@ -135,8 +135,11 @@ static void on_total(void *ctx, size_t files)
 
 static int on_said(void *ctx, enum sync_said what, const char *path, int64_t n, const char *why)
 {
-	static const char *const names[SYNC_SAID_COUNT] = { [SYNC_SAID_SKIP] = "skip", [SYNC_SAID_SYNC] = "sync", [SYNC_SAID_MOVE] = "move",
-		[SYNC_SAID_GONE] = "gone", [SYNC_SAID_FAIL] = "fail" };
+	static const char *const names[SYNC_SAID_COUNT] = { [SYNC_SAID_SKIP] = "skip",
+		[SYNC_SAID_SYNC] = "sync",
+		[SYNC_SAID_MOVE] = "move",
+		[SYNC_SAID_GONE] = "gone",
+		[SYNC_SAID_FAIL] = "fail" };
 	struct telling *t = ctx;
 	uint64_t now = clock_mono_us();
 	AUTO(buf_done) struct buf line = { 0 };
@@ -145,7 +148,8 @@ static int on_said(void *ctx, enum sync_said what, const char *path, int64_t n, 
 	t->done += what == SYNC_SAID_SKIP || what == SYNC_SAID_SYNC || what == SYNC_SAID_MOVE;
 	if (!t->call || !t->call->progress)
 		return 0;
-	if (what == SYNC_SAID_SKIP && ++t->skips > FOLDERS_SKIPS_TOLD && now - t->told_us < PROGRESS_MS * 1000ull)
+	if (what == SYNC_SAID_SKIP && ++t->skips > FOLDERS_SKIPS_TOLD &&
+		now - t->told_us < PROGRESS_MS * 1000ull)
 		return 0;
 	t->told_us = now;
 	jw_object(&w, NULL);
@@ -164,8 +168,8 @@ static int on_said(void *ctx, enum sync_said what, const char *path, int64_t n, 
 	return t->call->progress(t->call, buf_cstr(&line));
 }
 
-static int sync_one(struct folders *f, struct telling *t, const struct folder *folder, bool is_forced, struct arena *a,
-	struct sync_result *ret, struct err *err)
+static int sync_one(struct folders *f, struct telling *t, const struct folder *folder,
+	bool is_forced, struct arena *a, struct sync_result *ret, struct err *err)
 {
 	struct sync_call c = {
 		.folder = folder,
@@ -189,7 +193,8 @@ static int sync_one(struct folders *f, struct telling *t, const struct folder *f
 	return rc;
 }
 
-static int list_read(struct folders *f, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
+static int list_read(
+	struct folders *f, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
 {
 	struct reader *reader;
 
@@ -214,7 +219,8 @@ static int64_t chunks_now(struct folders *f, struct arena *a, const char *namesp
 	return sum;
 }
 
-int folders_sync(struct folders *f, struct op_call *call, const struct sync_request *q, struct sync_result *ret, struct err *err)
+int folders_sync(struct folders *f, struct op_call *call, const struct sync_request *q,
+	struct sync_result *ret, struct err *err)
 {
 	struct telling t = { .folders = f, .call = call };
 	struct folder *list;
@@ -257,12 +263,14 @@ static void background_sync(struct folders *f, const struct folder *folder)
 
 	if (sync_one(f, &t, folder, false, &a, &r, &err)) {
 		if (!atomic_load(&f->stop) && (!folder->error || strcmp(folder->error, err.text)))
-			log_warn("the markdown folder of '%s' is not up to date: %s", folder->namespace, err.text);
+			log_warn("the markdown folder of '%s' is not up to date: %s",
+				folder->namespace, err.text);
 		return;
 	}
 	if (r.synced || r.removed || r.renamed)
-		log_info("markdown '%s': %lld files read anew, %lld moved, %lld gone", folder->namespace, (long long)r.synced,
-			(long long)r.renamed, (long long)r.removed);
+		log_info("markdown '%s': %lld files read anew, %lld moved, %lld gone",
+			folder->namespace, (long long)r.synced, (long long)r.renamed,
+			(long long)r.removed);
 }
 
 struct put_all {
@@ -301,7 +309,8 @@ static void ready_follow(struct folders *f)
 	struct put_all p = { 0 };
 	struct err err = { 0 };
 
-	if (ready_read(f, &a, &p, &err) || (p.n && writer_run(f->room.writer, LANE_BACKGROUND, put_run, &p, &err)))
+	if (ready_read(f, &a, &p, &err) ||
+		(p.n && writer_run(f->room.writer, LANE_BACKGROUND, put_run, &p, &err)))
 		log_warn("cannot look for new markdown folders: %s", err.text);
 }
 
@@ -354,7 +363,8 @@ static void sync_due(struct folders *f, int64_t id)
 
 static void wait(struct folders *f)
 {
-	struct pollfd p[] = { { .fd = f->wake[0], .events = POLLIN }, { .fd = folder_watch_fd(f->watch), .events = POLLIN } };
+	struct pollfd p[] = { { .fd = f->wake[0], .events = POLLIN },
+		{ .fd = folder_watch_fd(f->watch), .events = POLLIN } };
 	char bytes[64];
 
 	if (poll(p, ARRAY_LEN(p), wait_ms(f)) <= 0)
@@ -393,10 +403,14 @@ struct folders *folders_new(const struct folders_setup *setup)
 {
 	struct folders *f = mem_alloc(sizeof(*f));
 
-	f->room = (struct sync_room){ .readers = setup->readers, .writer = setup->writer, .current = setup->current, .stop = setup->stop };
+	f->room = (struct sync_room){ .readers = setup->readers,
+		.writer = setup->writer,
+		.current = setup->current,
+		.stop = setup->stop };
 	f->follow = setup->follow;
 	f->user_home = setup->user_home ? mem_strdup(setup->user_home) : NULL;
-	f->memory_dir = setup->memory_dir && *setup->memory_dir ? mem_strdup(setup->memory_dir) : NULL;
+	f->memory_dir =
+		setup->memory_dir && *setup->memory_dir ? mem_strdup(setup->memory_dir) : NULL;
 	f->watch = folder_watch_new();
 	pthread_mutex_init(&f->mutex, NULL);
 	pthread_mutex_init(&f->running, NULL);

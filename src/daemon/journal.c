@@ -98,7 +98,11 @@ void journal_flush(struct journal *j)
 		return;
 	}
 	f = mem_alloc(sizeof(*f));
-	*f = (struct flush){ .work = { .lane = LANE_BACKGROUND, .run = flush_run, .done = flush_done }, .list = j->list, .n = j->n };
+	*f = (struct flush){
+		.work = { .lane = LANE_BACKGROUND, .run = flush_run, .done = flush_done },
+		.list = j->list,
+		.n = j->n
+	};
 	j->list = NULL;
 	j->n = j->cap = 0;
 	pthread_mutex_unlock(&j->mutex);

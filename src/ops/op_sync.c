@@ -14,7 +14,8 @@
 
 #define STANDARD_GLOB "*.md"
 
-static void result_write(struct op_call *call, struct jw *out, const char *namespace, const struct sync_result *r)
+static void result_write(
+	struct op_call *call, struct jw *out, const char *namespace, const struct sync_result *r)
 {
 	jw_object(out, NULL);
 	if (namespace)
@@ -42,10 +43,12 @@ static void result_write(struct op_call *call, struct jw *out, const char *names
 static int namespace_check(const char *name, struct err *err)
 {
 	if (!*name || strlen(name) > FOLDER_NAMESPACE_MAX)
-		return err_set(err, ERR_USAGE, "a namespace has 1 to %d bytes", FOLDER_NAMESPACE_MAX);
+		return err_set(
+			err, ERR_USAGE, "a namespace has 1 to %d bytes", FOLDER_NAMESPACE_MAX);
 	for (const char *p = name; *p; p++)
 		if ((unsigned char)*p <= ' ' || *p == '"' || *p == 0x7f)
-			return err_set(err, ERR_USAGE, "a namespace is one word; '%.40s' is not", name);
+			return err_set(
+				err, ERR_USAGE, "a namespace is one word; '%.40s' is not", name);
 	return 0;
 }
 
@@ -59,9 +62,10 @@ static int namespace_unknown(struct op_call *call, const char *name, struct err 
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		buf_printf(&known, "%s%s", i ? ", " : "", list[i].namespace);
-	err_set(err, ERR_NOT_FOUND, "there is no namespace '%.100s'%s%s", name, n ? "; there is " : ", since no folder is indexed",
-		buf_cstr(&known));
-	return err_hint(err, "`remanence sync list` shows them, `remanence sync add DIR --namespace NS` adds one");
+	err_set(err, ERR_NOT_FOUND, "there is no namespace '%.100s'%s%s", name,
+		n ? "; there is " : ", since no folder is indexed", buf_cstr(&known));
+	return err_hint(err, "`remanence sync list` shows them, `remanence sync add DIR "
+			     "--namespace NS` adds one");
 }
 
 static int run(struct op_call *call, struct jw *out, const struct sync_request *q, struct err *err)
@@ -120,15 +124,18 @@ static int globs_read(struct op_call *call, const char **ret, struct err *err)
 
 	for (size_t i = 0; i < n; i++) {
 		if (strlen(globs[i]) > STR_GLOB_MAX || strchr(globs[i], '\n'))
-			return err_set(err, ERR_USAGE, "a glob has at most %d bytes, on one line", STR_GLOB_MAX);
+			return err_set(err, ERR_USAGE, "a glob has at most %d bytes, on one line",
+				STR_GLOB_MAX);
 		has_some |= globs[i][0] != '!';
 		buf_printf(&b, "%s%s", b.len ? "\n" : "", globs[i]);
 	}
 	if (b.is_full)
-		return err_set(err, ERR_USAGE, "the globs have more than %d bytes together", FOLDER_GLOBS_MAX);
+		return err_set(err, ERR_USAGE, "the globs have more than %d bytes together",
+			FOLDER_GLOBS_MAX);
 	/* Those that only take out take out of what is usual. */
-	*ret = has_some ? arena_str(call->arena, buf_cstr(&b)) :
-	       n	? arena_printf(call->arena, "%s\n%s", STANDARD_GLOB, buf_cstr(&b)) : STANDARD_GLOB;
+	*ret = has_some ? arena_str(call->arena, buf_cstr(&b))
+	       : n      ? arena_printf(call->arena, "%s\n%s", STANDARD_GLOB, buf_cstr(&b))
+			: STANDARD_GLOB;
 	return 0;
 }
 
@@ -137,14 +144,17 @@ static int sync_add_ready(struct op_call *call, struct jw *out, struct err *err)
 	struct adding a = { .is_ready = true };
 	struct sync_request q = { 0 };
 
-	if (ready_find(call->store, call->arena, call->paths ? call->paths->user_home : NULL, &a.folders, &a.n, err) || add(call, &a, err))
+	if (ready_find(call->store, call->arena, call->paths ? call->paths->user_home : NULL,
+		    &a.folders, &a.n, err) ||
+		add(call, &a, err))
 		return -1;
 	return run(call, out, &q, err);
 }
 
 static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 {
-	const char *target = param_text(call, "target", NULL), *namespace = param_text(call, "namespace", NULL);
+	const char *target = param_text(call, "target", NULL),
+		   *namespace = param_text(call, "namespace", NULL);
 	struct folder f, old;
 	struct adding a = { .folders = &f, .n = 1 };
 
@@ -154,15 +164,19 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 		err_set(err, ERR_USAGE, "sync add takes a folder and a namespace");
 		return err_hint(err, "remanence sync add DIR --namespace NS");
 	}
-	f = (struct folder){ .namespace = namespace, .root = path_clean(call->arena, call->cwd ? call->cwd : "/", target) };
-	if (namespace_check(namespace, err) || globs_read(call, &f.globs, err) || call_project_named(call, &f.project, err) ||
+	f = (struct folder){ .namespace = namespace,
+		.root = path_clean(call->arena, call->cwd ? call->cwd : "/", target) };
+	if (namespace_check(namespace, err) || globs_read(call, &f.globs, err) ||
+		call_project_named(call, &f.project, err) ||
 		folder_find(call->store, call->arena, namespace, &old, err))
 		return -1;
 	if (!file_is_dir(f.root))
 		return err_set(err, ERR_NOT_FOUND, "there is no folder '%s'", f.root);
 	if (old.id && strcmp(old.root, f.root)) {
-		err_set(err, ERR_USAGE, "the namespace '%s' is that of '%s' already", namespace, old.root);
-		return err_hint(err, "take another name, or `remanence sync remove %s` first", namespace);
+		err_set(err, ERR_USAGE, "the namespace '%s' is that of '%s' already", namespace,
+			old.root);
+		return err_hint(
+			err, "take another name, or `remanence sync remove %s` first", namespace);
 	}
 	f.id = old.id;
 	if (add(call, &a, err))
@@ -172,7 +186,8 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 
 /* --- list --- */
 
-static int failed_write(struct op_call *call, struct jw *out, const struct folder *f, struct err *err)
+static int failed_write(
+	struct op_call *call, struct jw *out, const struct folder *f, struct err *err)
 {
 	struct folder_file *files;
 	size_t n;
@@ -195,7 +210,8 @@ static int failed_write(struct op_call *call, struct jw *out, const struct folde
 	return 0;
 }
 
-static int folder_write(struct op_call *call, struct jw *out, const struct folder *f, struct err *err)
+static int folder_write(
+	struct op_call *call, struct jw *out, const struct folder *f, struct err *err)
 {
 	struct str rest = str_of(f->globs), glob;
 	struct lookup *l = ARENA_NEW(call->arena, struct lookup);
@@ -262,7 +278,10 @@ static int sync_run(struct op_call *call, struct jw *out, struct err *err)
 
 	if (namespace_read(call, false, &f, err))
 		return -1;
-	return run(call, out, &(struct sync_request){ .namespace = f.namespace, .is_forced = param_bool(call, "force") }, err);
+	return run(call, out,
+		&(struct sync_request){
+			.namespace = f.namespace, .is_forced = param_bool(call, "force") },
+		err);
 }
 
 struct removing {
@@ -292,7 +311,8 @@ static int sync_remove(struct op_call *call, struct jw *out, struct err *err)
 
 	if (namespace_read(call, true, &f, err))
 		return -1;
-	struct removing r = { f.id, str_starts(f.namespace, READY_MEMORY) || str_starts(f.namespace, READY_INSTRUCTIONS) };
+	struct removing r = { f.id, str_starts(f.namespace, READY_MEMORY) ||
+					    str_starts(f.namespace, READY_INSTRUCTIONS) };
 	if (v->write(v->daemon, remove_run, &r, err))
 		return -1;
 	if (v->folders_changed)
@@ -310,7 +330,8 @@ int op_sync(struct op_call *call, struct jw *out, struct err *err)
 	static const struct {
 		const char *name;
 		op_fn *run;
-	} actions[] = { { "add", sync_add }, { "list", sync_list }, { "run", sync_run }, { "remove", sync_remove } };
+	} actions[] = { { "add", sync_add }, { "list", sync_list }, { "run", sync_run },
+		{ "remove", sync_remove } };
 	const char *action = param_text(call, "action", "list");
 
 	for (size_t i = 0; i < ARRAY_LEN(actions); i++)

@@ -60,7 +60,7 @@ static char *namespace_made(const struct ready *r, const char *prefix, const cha
 			*p = '-';
 	char *namespace = arena_printf(r->a, "%s%s", prefix, plain);
 	for (int i = 2; is_taken(r, namespace); i++)
-		namespace = arena_printf(r->a, "%s%s-%d", prefix, plain, i);
+	namespace = arena_printf(r->a, "%s%s-%d", prefix, plain, i);
 	return namespace;
 }
 
@@ -93,7 +93,9 @@ static void add_memories(struct ready *r, const char *claude)
 	if (file_list(r->a, projects, &names, &n, NULL))
 		return;
 	for (size_t i = 0; i < n; i++) {
-		struct folder f = { .root = path_join(r->a, path_join(r->a, projects, names[i]), "memory"), .globs = "*.md" };
+		struct folder f = { .root = path_join(
+					    r->a, path_join(r->a, projects, names[i]), "memory"),
+			.globs = "*.md" };
 		const char *name = names[i][0] == '-' ? names[i] + 1 : names[i];
 		if (!file_is_dir(f.root))
 			continue;
@@ -116,7 +118,8 @@ static void add_instructions(struct ready *r)
 	}
 }
 
-int ready_find(struct store *s, struct arena *a, const char *user_home, struct folder **ret, size_t *ret_n, struct err *err)
+int ready_find(struct store *s, struct arena *a, const char *user_home, struct folder **ret,
+	size_t *ret_n, struct err *err)
 {
 	struct ready r = { .a = a };
 	const char *claude = getenv("CLAUDE_CONFIG_DIR"), *codex = getenv("CODEX_HOME");
@@ -131,14 +134,16 @@ int ready_find(struct store *s, struct arena *a, const char *user_home, struct f
 	const struct {
 		const char *name, *root;
 	} users[] = {
-		{ USER_NAME "claude", claude && *claude ? claude : path_join(a, user_home, ".claude") },
+		{ USER_NAME "claude",
+			claude && *claude ? claude : path_join(a, user_home, ".claude") },
 		{ USER_NAME "codex", codex && *codex ? codex : path_join(a, user_home, ".codex") },
 	};
 	add_memories(&r, users[0].root);
 	add_instructions(&r);
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		if (has_one_of(a, users[i].root, USER_GLOBS))
-			add(&r, READY_INSTRUCTIONS, users[i].name, &(struct folder){ .root = users[i].root, .globs = USER_GLOBS });
+			add(&r, READY_INSTRUCTIONS, users[i].name,
+				&(struct folder){ .root = users[i].root, .globs = USER_GLOBS });
 	*ret = r.list;
 	*ret_n = r.n;
 	return 0;

@@ -10,7 +10,8 @@ struct knot {
 };
 
 /* Cosines of the builtin embedder have the store's mean taken off: 0 is what any other text has. */
-static const struct knot builtin[] = { { -.1, 0 }, { .04, .5 }, { .1, .7 }, { .18, .85 }, { .3, .95 }, { .6, 1 } };
+static const struct knot builtin[] = { { -.1, 0 }, { .04, .5 }, { .1, .7 }, { .18, .85 },
+	{ .3, .95 }, { .6, 1 } };
 static const struct knot as_is[] = { { 0, 0 }, { 1, 1 } };
 
 static const struct {
@@ -37,5 +38,7 @@ double similarity_of_cosine(const char *provider, double cosine)
 		i++;
 	if (i == n)
 		return k[n - 1].similarity;
-	return k[i - 1].similarity + (k[i].similarity - k[i - 1].similarity) * (cosine - k[i - 1].cosine) / (k[i].cosine - k[i - 1].cosine);
+	return k[i - 1].similarity + (k[i].similarity - k[i - 1].similarity) *
+					     (cosine - k[i - 1].cosine) /
+					     (k[i].cosine - k[i - 1].cosine);
 }

@@ -13,10 +13,12 @@
 #include "store/memory_row.h"
 #include "text/hash.h"
 
-#define FOLDER_COLUMNS                                                                                          \
-	"f.id, f.project, f.namespace, f.root, f.globs, f.created_at, f.synced_at, f.error, "                  \
-	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.checksum IS NOT NULL), "           \
-	"(SELECT count(*) FROM chunk c JOIN source_file sf ON sf.id = c.source_file WHERE sf.folder = f.id), " \
+#define FOLDER_COLUMNS                                                                        \
+	"f.id, f.project, f.namespace, f.root, f.globs, f.created_at, f.synced_at, f.error, " \
+	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.checksum IS NOT " \
+	"NULL), "                                                                             \
+	"(SELECT count(*) FROM chunk c JOIN source_file sf ON sf.id = c.source_file WHERE "   \
+	"sf.folder = f.id), "                                                                 \
 	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.error IS NOT NULL)"
 
 static struct folder folder_read(struct arena *a, struct db_rows *r)
@@ -36,7 +38,8 @@ static struct folder folder_read(struct arena *a, struct db_rows *r)
 	};
 }
 
-int folder_list(struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
+int folder_list(
+	struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
 {
 	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f ORDER BY f.namespace";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -54,7 +57,8 @@ int folder_list(struct store *s, struct arena *a, struct folder **ret, size_t *r
 	return rc;
 }
 
-int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret, struct err *err)
+int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret,
+	struct err *err)
 {
 	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace = ?1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -66,14 +70,20 @@ int folder_find(struct store *s, struct arena *a, const char *namespace, struct 
 
 int folder_put(struct store *s, struct folder *f, struct err *err)
 {
-	static const char insert[] =
-		"INSERT INTO folder (namespace, root, globs, project, created_at, synced_at) VALUES (?1, ?2, ?3, ?4, ?5, 0)";
-	static const char update[] = "UPDATE folder SET root = ?2, globs = ?3, project = ?4 WHERE namespace = ?1";
+	static const char insert[] = "INSERT INTO folder (namespace, root, globs, project, "
+				     "created_at, synced_at) VALUES (?1, ?2, ?3, ?4, ?5, 0)";
+	static const char update[] =
+		"UPDATE folder SET root = ?2, globs = ?3, project = ?4 WHERE namespace = ?1";
 
 	if (f->id)
-		return db_run(s->db, update, DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs), db_i(f->project)), err);
+		return db_run(s->db, update,
+			DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs),
+				db_i(f->project)),
+			err);
 	f->created_at = clock_now();
-	if (db_run(s->db, insert, DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs), db_i(f->project), db_i(f->created_at)),
+	if (db_run(s->db, insert,
+		    DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs), db_i(f->project),
+			    db_i(f->created_at)),
 		    err))
 		return -1;
 	f->id = db_last_id(s->db);
@@ -82,7 +92,9 @@ int folder_put(struct store *s, struct folder *f, struct err *err)
 
 int folder_synced(struct store *s, int64_t id, int64_t at, const char *error, struct err *err)
 {
-	return db_run(s->db, "UPDATE folder SET synced_at = CASE WHEN ?2 > 0 THEN ?2 ELSE synced_at END, error = ?3 WHERE id = ?1",
+	return db_run(s->db,
+		"UPDATE folder SET synced_at = CASE WHEN ?2 > 0 THEN ?2 ELSE synced_at END, error "
+		"= ?3 WHERE id = ?1",
 		DB_ARGS(db_i(id), db_i(at), db_t(error)), err);
 }
 
@@ -90,16 +102,22 @@ static int chunks_remove(struct store *s, const char *sql, int64_t of, struct er
 {
 	AUTO(ids_done) struct ids memories = { 0 };
 
-	return store_ids(s, sql, DB_ARGS(db_i(of)), &memories, err) || memory_delete(s, &memories, err) ? -1 : 0;
+	return store_ids(s, sql, DB_ARGS(db_i(of)), &memories, err) ||
+			       memory_delete(s, &memories, err)
+		       ? -1
+		       : 0;
 }
 
 int folder_remove(struct store *s, int64_t id, struct err *err)
 {
-	static const char chunks[] =
-		"SELECT c.memory FROM chunk c JOIN source_file f ON f.id = c.source_file WHERE f.folder = ?1";
+	static const char chunks[] = "SELECT c.memory FROM chunk c JOIN source_file f ON f.id = "
+				     "c.source_file WHERE f.folder = ?1";
 
-	return chunks_remove(s, chunks, id, err) || db_run(s->db, "DELETE FROM source_file WHERE folder = ?1", DB_ARGS(db_i(id)), err) ||
-			       db_run(s->db, "DELETE FROM folder WHERE id = ?1", DB_ARGS(db_i(id)), err)
+	return chunks_remove(s, chunks, id, err) ||
+			       db_run(s->db, "DELETE FROM source_file WHERE folder = ?1",
+				       DB_ARGS(db_i(id)), err) ||
+			       db_run(s->db, "DELETE FROM folder WHERE id = ?1", DB_ARGS(db_i(id)),
+				       err)
 		       ? -1
 		       : 0;
 }
@@ -111,10 +129,11 @@ static int by_path(const void *x, const void *y)
 	return strcmp(((const struct folder_file *)x)->path, ((const struct folder_file *)y)->path);
 }
 
-int folder_files(struct store *s, struct arena *a, int64_t folder, struct folder_file **ret, size_t *ret_n, struct err *err)
+int folder_files(struct store *s, struct arena *a, int64_t folder, struct folder_file **ret,
+	size_t *ret_n, struct err *err)
 {
-	static const char sql[] =
-		"SELECT id, path, checksum, stamp, chunks, synced_at, error FROM source_file WHERE folder = ?1";
+	static const char sql[] = "SELECT id, path, checksum, stamp, chunks, synced_at, error FROM "
+				  "source_file WHERE folder = ?1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
 	int rc;
@@ -124,8 +143,8 @@ int folder_files(struct store *s, struct arena *a, int64_t folder, struct folder
 	if (db_query(s->db, sql, DB_ARGS(db_i(folder)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct folder_file f = { db_int(r, 0), row_str(a, r, 1), row_str(a, r, 2), db_int(r, 3), db_int(r, 4), db_int(r, 5),
-			row_str(a, r, 6) };
+		struct folder_file f = { db_int(r, 0), row_str(a, r, 1), row_str(a, r, 2),
+			db_int(r, 3), db_int(r, 4), db_int(r, 5), row_str(a, r, 6) };
 		ARENA_PUSH(a, *ret, *ret_n, cap, f);
 	}
 	if (*ret_n)
@@ -133,15 +152,18 @@ int folder_files(struct store *s, struct arena *a, int64_t folder, struct folder
 	return rc;
 }
 
-static int file_find(struct store *s, int64_t folder, const char *path, int64_t *ret, struct err *err)
+static int file_find(
+	struct store *s, int64_t folder, const char *path, int64_t *ret, struct err *err)
 {
-	return db_one(s->db, "SELECT id FROM source_file WHERE folder = ?1 AND path = ?2", DB_ARGS(db_i(folder), db_t(path)), 0, ret, err);
+	return db_one(s->db, "SELECT id FROM source_file WHERE folder = ?1 AND path = ?2",
+		DB_ARGS(db_i(folder), db_t(path)), 0, ret, err);
 }
 
-static int file_made(struct store *s, const struct folder *f, const char *path, int64_t *ret, struct err *err)
+static int file_made(
+	struct store *s, const struct folder *f, const char *path, int64_t *ret, struct err *err)
 {
-	static const char insert[] =
-		"INSERT INTO source_file (folder, namespace, path, stamp, chunks, synced_at) VALUES (?1, ?2, ?3, 0, 0, 0)";
+	static const char insert[] = "INSERT INTO source_file (folder, namespace, path, stamp, "
+				     "chunks, synced_at) VALUES (?1, ?2, ?3, 0, 0, 0)";
 
 	if (file_find(s, f->id, path, ret, err))
 		return -1;
@@ -173,7 +195,8 @@ struct putting {
 
 static int old_read(struct putting *p, struct arena *a, struct err *err)
 {
-	static const char sql[] = "SELECT memory, hash FROM chunk WHERE source_file = ?1 ORDER BY position";
+	static const char sql[] =
+		"SELECT memory, hash FROM chunk WHERE source_file = ?1 ORDER BY position";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc;
 
@@ -208,7 +231,8 @@ static struct memory memory_of(const struct putting *p, size_t i)
 /* Of all that is searched. Not of its place in the file, nor of the file's time. */
 static int64_t hash_of(const struct memory *m, const char *section)
 {
-	const char *const parts[] = { m->title, m->subtitle, m->body, m->concepts, m->notes, section };
+	const char *const parts[] = { m->title, m->subtitle, m->body, m->concepts, m->notes,
+		section };
 	AUTO(buf_done) struct buf b = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
@@ -219,16 +243,18 @@ static int64_t hash_of(const struct memory *m, const char *section)
 
 static int chunk_row(struct putting *p, size_t i, int64_t memory, int64_t hash, struct err *err)
 {
-	static const char sql[] =
-		"INSERT INTO chunk (memory, source_file, section, chunk_index, position, first_line, last_line, hash)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (memory) DO UPDATE SET section = excluded.section,"
-		" chunk_index = excluded.chunk_index, position = excluded.position, first_line = excluded.first_line,"
-		" last_line = excluded.last_line, hash = excluded.hash";
+	static const char sql[] = "INSERT INTO chunk (memory, source_file, section, chunk_index, "
+				  "position, first_line, last_line, hash)"
+				  " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT (memory) "
+				  "DO UPDATE SET section = excluded.section,"
+				  " chunk_index = excluded.chunk_index, position = "
+				  "excluded.position, first_line = excluded.first_line,"
+				  " last_line = excluded.last_line, hash = excluded.hash";
 	const struct chunk_text *c = &p->t->chunks[i];
 
 	return db_run(p->s->db, sql,
-		DB_ARGS(db_i(memory), db_i(p->file), db_t(c->section), db_i(c->index), db_i((int64_t)i), db_i(c->first_line),
-			db_i(c->last_line), db_i(hash)),
+		DB_ARGS(db_i(memory), db_i(p->file), db_t(c->section), db_i(c->index),
+			db_i((int64_t)i), db_i(c->first_line), db_i(c->last_line), db_i(hash)),
 		err);
 }
 
@@ -274,7 +300,10 @@ static int chunk_write(struct putting *p, size_t i, int64_t hash, struct err *er
 	m.id = left_over(p);
 	p->ret->written++;
 	p->ret->chunks++;
-	return memory_write(p->s, &m, memory_pack(p->s, &m), err) || chunk_row(p, i, m.id, hash, err) ? -1 : 0;
+	return memory_write(p->s, &m, memory_pack(p->s, &m), err) ||
+			       chunk_row(p, i, m.id, hash, err)
+		       ? -1
+		       : 0;
 }
 
 static int chunks_write(struct putting *p, struct arena *a, struct err *err)
@@ -288,7 +317,8 @@ static int chunks_write(struct putting *p, struct arena *a, struct err *err)
 	int64_t *ids = kept_ids(p, a, hashes);
 	for (size_t i = 0; i < p->t->n; i++) {
 		p->ret->chunks += ids[i] != 0;
-		if (ids[i] ? chunk_row(p, i, ids[i], hashes[i], err) : chunk_write(p, i, hashes[i], err))
+		if (ids[i] ? chunk_row(p, i, ids[i], hashes[i], err)
+			   : chunk_write(p, i, hashes[i], err))
 			return -1;
 	}
 	return 0;
@@ -304,31 +334,38 @@ static int old_remove(struct putting *p, struct err *err)
 	return memory_delete(p->s, &gone, err);
 }
 
-int folder_file_put(struct store *s, const struct folder *f, const struct file_text *t, struct file_result *ret, struct err *err)
+int folder_file_put(struct store *s, const struct folder *f, const struct file_text *t,
+	struct file_result *ret, struct err *err)
 {
-	static const char update[] =
-		"UPDATE source_file SET checksum = ?2, stamp = ?3, chunks = ?4, synced_at = ?5, title = ?6, metadata = ?7, error = NULL"
-		" WHERE id = ?1";
+	static const char update[] = "UPDATE source_file SET checksum = ?2, stamp = ?3, chunks = "
+				     "?4, synced_at = ?5, title = ?6, metadata = ?7, error = NULL"
+				     " WHERE id = ?1";
 	AUTO(arena_done) struct arena a = { 0 };
 	struct putting p = { .s = s, .f = f, .t = t, .ret = ret };
 
 	*ret = (struct file_result){ 0 };
-	if (file_made(s, f, t->path, &p.file, err) || old_read(&p, &a, err) || chunks_write(&p, &a, err) || old_remove(&p, err))
+	if (file_made(s, f, t->path, &p.file, err) || old_read(&p, &a, err) ||
+		chunks_write(&p, &a, err) || old_remove(&p, err))
 		return -1;
 	return db_run(s->db, update,
-		DB_ARGS(db_i(p.file), db_t(t->checksum), db_i(t->stamp), db_i(ret->chunks), db_i(clock_now()),
-			db_t(p.hides_front ? NULL : t->title), db_t(p.hides_front ? NULL : t->metadata)),
+		DB_ARGS(db_i(p.file), db_t(t->checksum), db_i(t->stamp), db_i(ret->chunks),
+			db_i(clock_now()), db_t(p.hides_front ? NULL : t->title),
+			db_t(p.hides_front ? NULL : t->metadata)),
 		err);
 }
 
-int folder_file_move(struct store *s, int64_t file, const char *path, int64_t stamp, struct err *err)
+int folder_file_move(
+	struct store *s, int64_t file, const char *path, int64_t stamp, struct err *err)
 {
 	AUTO(ids_done) struct ids memories = { 0 };
 
 	/* The index knows chunks by their file's path too. */
-	if (db_run(s->db, "UPDATE source_file SET path = ?2, stamp = ?3, synced_at = ?4, error = NULL WHERE id = ?1",
+	if (db_run(s->db,
+		    "UPDATE source_file SET path = ?2, stamp = ?3, synced_at = ?4, error = NULL "
+		    "WHERE id = ?1",
 		    DB_ARGS(db_i(file), db_t(path), db_i(stamp), db_i(clock_now())), err) ||
-		store_ids(s, "SELECT memory FROM chunk WHERE source_file = ?1", DB_ARGS(db_i(file)), &memories, err))
+		store_ids(s, "SELECT memory FROM chunk WHERE source_file = ?1", DB_ARGS(db_i(file)),
+			&memories, err))
 		return -1;
 	for (size_t i = 0; i < memories.n; i++)
 		if (store_note(s, CHANGE_MEMORY, memories.p[i], false, err))
@@ -339,25 +376,31 @@ int folder_file_move(struct store *s, int64_t file, const char *path, int64_t st
 int folder_file_remove(struct store *s, int64_t file, struct err *err)
 {
 	return chunks_remove(s, "SELECT memory FROM chunk WHERE source_file = ?1", file, err) ||
-			       db_run(s->db, "DELETE FROM source_file WHERE id = ?1", DB_ARGS(db_i(file)), err)
+			       db_run(s->db, "DELETE FROM source_file WHERE id = ?1",
+				       DB_ARGS(db_i(file)), err)
 		       ? -1
 		       : 0;
 }
 
-int folder_file_seen(struct store *s, int64_t file, int64_t stamp, const char *error, struct err *err)
+int folder_file_seen(
+	struct store *s, int64_t file, int64_t stamp, const char *error, struct err *err)
 {
 	return db_run(s->db, "UPDATE source_file SET stamp = ?2, error = ?3 WHERE id = ?1",
 		DB_ARGS(db_i(file), db_i(stamp), db_t(error)), err);
 }
 
-int folder_file_failed(struct store *s, const struct folder *f, const char *path, const char *error, bool drop, struct err *err)
+int folder_file_failed(struct store *s, const struct folder *f, const char *path, const char *error,
+	bool drop, struct err *err)
 {
 	int64_t file;
 
 	if (file_made(s, f, path, &file, err))
 		return -1;
-	if (drop && (chunks_remove(s, "SELECT memory FROM chunk WHERE source_file = ?1", file, err) ||
-			    db_run(s->db, "UPDATE source_file SET checksum = NULL, chunks = 0 WHERE id = ?1", DB_ARGS(db_i(file)), err)))
+	if (drop &&
+		(chunks_remove(s, "SELECT memory FROM chunk WHERE source_file = ?1", file, err) ||
+			db_run(s->db,
+				"UPDATE source_file SET checksum = NULL, chunks = 0 WHERE id = ?1",
+				DB_ARGS(db_i(file)), err)))
 		return -1;
 	return folder_file_seen(s, file, 0, error, err);
 }
@@ -366,16 +409,19 @@ int folder_file_failed(struct store *s, const struct folder *f, const char *path
 
 int search_log_put(struct store *s, const struct search_record *r, struct err *err)
 {
-	static const char sql[] =
-		"INSERT INTO search_log (at, scope, namespace, results, top_score, took_us, query) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+	static const char sql[] = "INSERT INTO search_log (at, scope, namespace, results, "
+				  "top_score, took_us, query) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
 
 	return db_run(s->db, sql,
-		DB_ARGS(db_i(r->at), db_t(r->scope), db_t(r->namespace), db_i(r->results), db_r(r->top), db_i(r->took_us), db_t(r->query)),
+		DB_ARGS(db_i(r->at), db_t(r->scope), db_t(r->namespace), db_i(r->results),
+			db_r(r->top), db_i(r->took_us), db_t(r->query)),
 		err);
 }
 
 int search_log_prune(struct store *s, int64_t before, int64_t keep, struct err *err)
 {
-	return db_run(s->db, "DELETE FROM search_log WHERE at < ?1 OR id <= (SELECT coalesce(max(id), 0) FROM search_log) - ?2",
+	return db_run(s->db,
+		"DELETE FROM search_log WHERE at < ?1 OR id <= (SELECT coalesce(max(id), 0) FROM "
+		"search_log) - ?2",
 		DB_ARGS(db_i(before), db_i(keep)), err);
 }

@@ -46,7 +46,7 @@ struct parse {
 	const char *section;
 	struct str heading;
 	size_t index;
-	bool has_heading; /* not given to a chunk yet */
+	bool has_heading;   /* not given to a chunk yet */
 	bool keeps_heading; /* it is too long for a name, and stays in the text */
 };
 
@@ -137,7 +137,8 @@ static void add_block(struct parse *p, size_t from, int level)
 	/* What cmark places at or before the last one is part of it. */
 	if (p->nblocks && from <= p->blocks[p->nblocks - 1].from) {
 		if (from == p->blocks[p->nblocks - 1].from)
-			p->blocks[p->nblocks - 1].level = MAX(level, p->blocks[p->nblocks - 1].level);
+			p->blocks[p->nblocks - 1].level =
+				MAX(level, p->blocks[p->nblocks - 1].level);
 		return;
 	}
 	ARENA_PUSH(p->a, p->blocks, p->nblocks, p->blocks_cap, b);
@@ -189,7 +190,8 @@ static void lock(struct parse *p, cmark_node *node)
 
 	if (from < 0 || last < from)
 		return;
-	bool is_whole = block_chars(p, (size_t)from, (size_t)last + 1) <= p->chars * DOCUMENT_WHOLE_TIMES;
+	bool is_whole =
+		block_chars(p, (size_t)from, (size_t)last + 1) <= p->chars * DOCUMENT_WHOLE_TIMES;
 	for (long i = from; i <= last; i++)
 		p->flags[i] |= (uint8_t)(LINE_CODE | (is_whole && i > from ? LINE_LOCKED : 0));
 }
@@ -293,7 +295,8 @@ static const char *path_now(struct parse *p)
 
 	for (int i = 1; i <= LEVELS; i++)
 		if (p->headings[i].n)
-			buf_printf(&b, "%s%s", b.len ? " > " : "", one_line(p->a, p->headings[i], HEADING_SHOWN));
+			buf_printf(&b, "%s%s", b.len ? " > " : "",
+				one_line(p->a, p->headings[i], HEADING_SHOWN));
 	if (!p->headings[SECTION_LEVEL].n)
 		buf_printf(&b, "%s%s", b.len ? " > " : "", p->section);
 	return arena_str(p->a, buf_cstr(&b));
@@ -321,14 +324,17 @@ static void emit(struct parse *p, struct str text)
 	text = is_whole_line ? trim_lines(text) : trim(text);
 	if (!text.n && !p->has_heading)
 		return;
-	struct document_chunk c = { .section = p->section, .path = path_now(p), .index = p->index++ };
+	struct document_chunk c = {
+		.section = p->section, .path = path_now(p), .index = p->index++
+	};
 	struct str first = text;
 	if (p->has_heading) {
 		c.heading = p->heading;
 		first = p->heading;
 		/* A section of nothing but its heading is found by that. */
 		if (!text.n || p->keeps_heading) {
-			text = (struct str){ p->heading.p, text.n ? (size_t)(text.p + text.n - p->heading.p) : p->heading.n };
+			text = (struct str){ p->heading.p,
+				text.n ? (size_t)(text.p + text.n - p->heading.p) : p->heading.n };
 			c.heading = (struct str){ 0 };
 		}
 	}
@@ -362,7 +368,8 @@ static int cut_worth(const struct parse *p, size_t line)
 }
 
 /* Inside a line that is too long: behind a sentence, a word, or else any character. */
-static const char *cut_in_line(const struct parse *p, const char *from, const char *end, bool is_code)
+static const char *cut_in_line(
+	const struct parse *p, const char *from, const char *end, bool is_code)
 {
 	const char *limit = from, *sentence = NULL, *space = NULL;
 	size_t n = 0;
@@ -413,7 +420,9 @@ static void emit_pieces(struct parse *p, const char *from, const char *end)
 {
 	while (from < end) {
 		struct str left = trim((struct str){ from, (size_t)(end - from) });
-		const char *to = count_chars(left.p, left.p + left.n) <= p->chars ? end : piece_end(p, from, end);
+		const char *to = count_chars(left.p, left.p + left.n) <= p->chars
+					 ? end
+					 : piece_end(p, from, end);
 		emit(p, (struct str){ from, (size_t)(to - from) });
 		from = to;
 	}
@@ -436,10 +445,12 @@ static size_t group_end(const struct parse *p, size_t i)
 {
 	size_t end = i + 1;
 
-	while (end < p->nblocks && p->blocks[end - 1].level && p->blocks[end].level != SECTION_LEVEL)
+	while (end < p->nblocks && p->blocks[end - 1].level &&
+		p->blocks[end].level != SECTION_LEVEL)
 		end++;
 	/* A blank piece behind a heading is none. */
-	while (end < p->nblocks && end > i + 1 && !block_chars(p, p->blocks[end - 1].from, p->blocks[end - 1].to) &&
+	while (end < p->nblocks && end > i + 1 &&
+		!block_chars(p, p->blocks[end - 1].from, p->blocks[end - 1].to) &&
 		p->blocks[end].level != SECTION_LEVEL)
 		end++;
 	return end;
@@ -518,7 +529,9 @@ static bool is_blank(struct str s)
 void document_parse(struct arena *a, struct str text, size_t chars, struct document *ret)
 {
 	static const char mark[] = "\xef\xbb\xbf"; /* byte order mark */
-	struct parse p = { .a = a, .doc = ret, .chars = MAX(chars, (size_t)DOCUMENT_CHARS_MIN), .first_line = 1 };
+	struct parse p = {
+		.a = a, .doc = ret, .chars = MAX(chars, (size_t)DOCUMENT_CHARS_MIN), .first_line = 1
+	};
 	struct str inside;
 
 	*ret = (struct document){ 0 };
@@ -552,7 +565,8 @@ bool document_blank_private(char *text, size_t n)
 	static const char open[] = "<private>", close[] = "</private>";
 	bool has = false;
 
-	for (char *p = text; (p = (char *)str_ifind((struct str){ p, (size_t)(text + n - p) }, open));) {
+	for (char *p = text;
+		(p = (char *)str_ifind((struct str){ p, (size_t)(text + n - p) }, open));) {
 		const char *end = str_ifind((struct str){ p, (size_t)(text + n - p) }, close);
 		end = end ? end + sizeof(close) - 1 : text + n;
 		for (; p < end; p++)

@@ -62,7 +62,8 @@ static yaml_event_type_t next(struct reading *r)
 
 static char *scalar(struct reading *r)
 {
-	return arena_dup(r->a, r->event.data.scalar.value, strlen((const char *)r->event.data.scalar.value));
+	return arena_dup(
+		r->a, r->event.data.scalar.value, strlen((const char *)r->event.data.scalar.value));
 }
 
 /* What stands there and is not looked at: the event in hand and all that it opens. */
@@ -116,7 +117,8 @@ static bool is_tags(const char *name)
 
 static void add_entry(struct reading *r, const char *name, const char *value)
 {
-	static const char *const dates[] = { "date", "updated", "last_updated", "modified", "created" };
+	static const char *const dates[] = { "date", "updated", "last_updated", "modified",
+		"created" };
 	struct front_matter *f = r->f;
 
 	if (!*value || f->n == FRONT_MATTER_ENTRIES_MAX)

@@ -7,7 +7,9 @@
 /* Spaces at the end do not count unless they are quoted. */
 static struct str without_end(struct str line)
 {
-	while (line.n && (line.p[line.n - 1] == ' ' || line.p[line.n - 1] == '\t' || line.p[line.n - 1] == '\r') &&
+	while (line.n &&
+		(line.p[line.n - 1] == ' ' || line.p[line.n - 1] == '\t' ||
+			line.p[line.n - 1] == '\r') &&
 		!(line.n > 1 && line.p[line.n - 2] == '\\'))
 		line.n--;
 	return line;

@@ -24,7 +24,8 @@ static void check(const struct document *d, struct str text)
 	for (size_t i = 0; i < d->n; i++) {
 		const struct document_chunk *c = &d->chunks[i];
 		assert(c->text.n && utf8_is_valid(c->text.p, c->text.n));
-		assert(strlen(c->section) <= DOCUMENT_SECTION_MAX && utf8_is_valid(c->path, strlen(c->path)));
+		assert(strlen(c->section) <= DOCUMENT_SECTION_MAX &&
+			utf8_is_valid(c->path, strlen(c->path)));
 		if (c->heading.n) {
 			white(at ? at : c->heading.p, c->heading.p);
 			at = c->heading.p + c->heading.n;

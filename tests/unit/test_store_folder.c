@@ -14,14 +14,18 @@ static struct folder folder_made(struct fixture *f, const char *namespace)
 	return d;
 }
 
-static struct file_result put(struct fixture *f, const struct folder *d, const char *path, const char *const *bodies)
+static struct file_result put(
+	struct fixture *f, const struct folder *d, const char *path, const char *const *bodies)
 {
 	struct chunk_text chunks[16];
-	struct file_text t = { .path = path, .checksum = bodies[0], .stamp = 7, .at = 1000, .chunks = chunks };
+	struct file_text t = {
+		.path = path, .checksum = bodies[0], .stamp = 7, .at = 1000, .chunks = chunks
+	};
 	struct file_result r;
 
 	for (; bodies[t.n]; t.n++)
-		chunks[t.n] = (struct chunk_text){ "Sec", "Doc > Sec", bodies[t.n], (int64_t)t.n, (int64_t)t.n * 2 + 1, (int64_t)t.n * 2 + 2 };
+		chunks[t.n] = (struct chunk_text){ "Sec", "Doc > Sec", bodies[t.n], (int64_t)t.n,
+			(int64_t)t.n * 2 + 1, (int64_t)t.n * 2 + 2 };
 	ok(folder_file_put(f->s, d, &t, &r, &f->err));
 	return r;
 }
@@ -115,7 +119,8 @@ static void a_chunk_that_was_forgotten_does_not_come_back(void **state)
 	ok(store_forget_plan(f->s, &f->arena, &q, &plan, &f->err));
 	ok(store_forget(f->s, &plan, &f->err));
 	assert_int_equal(ids_of(f, "x.md", &ids), 1);
-	struct file_result r = put(f, &d, "x.md", (const char *[]){ "one", "secret", "three", NULL });
+	struct file_result r =
+		put(f, &d, "x.md", (const char *[]){ "one", "secret", "three", NULL });
 	assert_int_equal(r.buried, 1);
 	assert_int_equal(r.chunks, 2);
 	assert_int_equal(ids_of(f, "x.md", &ids), 2);

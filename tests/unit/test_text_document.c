@@ -68,7 +68,8 @@ static void every_case_gives_the_expected_chunks(void **state)
 		} else if (str_is(line, "@=")) {
 			is_wanted = true;
 		} else if (*name) {
-			bool has_return = !is_wanted && line.n > 1 && !memcmp(line.p + line.n - 2, "\\r", 2);
+			bool has_return =
+				!is_wanted && line.n > 1 && !memcmp(line.p + line.n - 2, "\\r", 2);
 			buf_add(is_wanted ? &wanted : &in, line.p, line.n - (has_return ? 2 : 0));
 			buf_str(is_wanted ? &wanted : &in, has_return ? "\r\n" : "\n");
 		}
@@ -126,16 +127,23 @@ static void check(struct str text, size_t chars)
 		assert_true(strlen(c->section) <= DOCUMENT_SECTION_MAX);
 	}
 	struct str inside;
-	bool is_bare = at != end && front_matter_find(text, &inside) && inside.p <= at && at <= inside.p + inside.n;
+	bool is_bare = at != end && front_matter_find(text, &inside) && inside.p <= at &&
+		       at <= inside.p + inside.n;
 	assert_true(is_white(at, is_bare ? inside.p + inside.n : end));
 }
 
-static const char *const pieces[] = { "## ", "# ", "### ", "#### x\n", "\n", "\n\n", "word ", "Une phrase. ", "mot\n", "```\n", "~~~\n",
-	"```sh\n", "| a | b |\n|---|---|\n| 1 | 2 |\n", "| x | y |\n", "- item\n", "  - deeper\n", "1. one\n", "> quote\n", "    code\n", "\tcode\n",
-	"---\n", "===\n", "<div>\n", "</div>\n", "<!--\n", "-->\n", "[x]: http://e.org\n", "\r\n", "\r", "日本語 ", "é", "`", "*", "**", "\\", "***\n", "* * *\n",
-	"a very long line that goes on and on without any end to it, so that it has to be cut somewhere in the middle of what it says. ",
-	"averyveryveryveryverylongwordthatcannotbecutatanyspacesinceithasnoneofthematallsoitgoesonandonandon", "\f", "\v", "<script>\n", "&amp;", "[^1]: note\n",
-	"title: x\n", "tags: [a, b]\n", "- [ ] task\n", "![i](u)\n", "  ", "\t" };
+static const char *const pieces[] = { "## ", "# ", "### ", "#### x\n", "\n", "\n\n", "word ",
+	"Une phrase. ", "mot\n", "```\n", "~~~\n", "```sh\n", "| a | b |\n|---|---|\n| 1 | 2 |\n",
+	"| x | y |\n", "- item\n", "  - deeper\n", "1. one\n", "> quote\n", "    code\n",
+	"\tcode\n", "---\n", "===\n", "<div>\n", "</div>\n", "<!--\n", "-->\n",
+	"[x]: http://e.org\n", "\r\n", "\r", "日本語 ", "é", "`", "*", "**", "\\", "***\n",
+	"* * *\n",
+	"a very long line that goes on and on without any end to it, so that it has to be cut "
+	"somewhere in the middle of what it says. ",
+	"averyveryveryveryverylongwordthatcannotbecutatanyspacesinceithasnoneofthematallsoitgoesona"
+	"ndonandon",
+	"\f", "\v", "<script>\n", "&amp;", "[^1]: note\n", "title: x\n", "tags: [a, b]\n",
+	"- [ ] task\n", "![i](u)\n", "  ", "\t" };
 
 static void nothing_is_lost_doubled_or_moved(void **state)
 {
@@ -181,7 +189,8 @@ static void front_matter_becomes_title_tags_date_and_the_rest(void **state)
 	struct document d;
 
 	document_parse(&a,
-		STR("---\ntitle: \"Split: DNS\"\ntags:\n  - réseau\n  - '#dns'\ndate: 2026-03-04\nmetadata:\n  type: reference\n"
+		STR("---\ntitle: \"Split: DNS\"\ntags:\n  - réseau\n  - '#dns'\ndate: "
+		    "2026-03-04\nmetadata:\n  type: reference\n"
 		    "  deeper: {a: {b: c}}\nlist: [1, two]\nempty:\n---\n# Other\ntext\n"),
 		500, &d);
 	assert_string_equal(d.title, "Split: DNS");
@@ -190,7 +199,9 @@ static void front_matter_becomes_title_tags_date_and_the_rest(void **state)
 	assert_string_equal(d.front.tags[1], "dns");
 	assert_string_equal(d.front.date, "2026-03-04");
 	assert_string_equal(front_matter_json(&a, &d.front),
-		"{\"title\":\"Split: DNS\",\"date\":\"2026-03-04\",\"metadata.type\":\"reference\",\"list\":\"1, two\",\"tags\":[\"réseau\",\"dns\"]}");
+		"{\"title\":\"Split: "
+		"DNS\",\"date\":\"2026-03-04\",\"metadata.type\":\"reference\",\"list\":\"1, "
+		"two\",\"tags\":[\"réseau\",\"dns\"]}");
 	assert_int_equal(d.n, 1);
 	assert_int_equal(d.chunks[0].first_line, 13);
 }

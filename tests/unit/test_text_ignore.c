@@ -11,7 +11,8 @@ static void expect(const struct ignore *ig, const struct expected *list, size_t 
 {
 	for (size_t i = 0; i < n; i++)
 		if (ignore_holds(ig, list[i].path, list[i].is_folder) != list[i].is_out)
-			fail_msg("%s should%s be left out", list[i].path, list[i].is_out ? "" : " not");
+			fail_msg("%s should%s be left out", list[i].path,
+				list[i].is_out ? "" : " not");
 }
 
 static void patterns_mean_what_git_says(void **state)
@@ -35,7 +36,9 @@ static void patterns_mean_what_git_says(void **state)
 		{ "/elsewhere/x.tmp.md", false, false },
 	};
 
-	ignore_add(&ig, "/r", STR("# a comment\n\ndrafts/\n*.tmp.md  \n!keep.tmp.md\n/build\r\ndoc/**/private.md\nlogs/**\n\\#note.md\n"));
+	ignore_add(&ig, "/r",
+		STR("# a comment\n\ndrafts/\n*.tmp.md  "
+		    "\n!keep.tmp.md\n/build\r\ndoc/**/private.md\nlogs/**\n\\#note.md\n"));
 	expect(&ig, list, sizeof(list) / sizeof(list[0]));
 	arena_done(&a);
 }
@@ -44,7 +47,8 @@ static void a_deeper_folder_wins_and_can_be_left_again(void **state)
 {
 	struct arena a = { 0 };
 	struct ignore ig = { .arena = &a };
-	static const struct expected inside[] = { { "/r/a/x.md", false, false }, { "/r/y.md", false, true } };
+	static const struct expected inside[] = { { "/r/a/x.md", false, false },
+		{ "/r/y.md", false, true } };
 	static const struct expected after[] = { { "/r/a/x.md", false, true } };
 
 	ignore_add(&ig, "/r", STR("*.md"));
