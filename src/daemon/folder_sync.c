@@ -597,8 +597,10 @@ static int sync_run(struct syncing *s, struct err *err)
 	if (known_read(s, err))
 		return -1;
 	if (folder_walk(&s->walk, err)) {
+		const char *known = s->call->folder->error;
 		mark.error = err->text;
-		writer_run(s->room->writer, LANE_REQUEST, mark_run, &mark, NULL);
+		if (!known || strcmp(known, err->text))
+			writer_run(s->room->writer, LANE_REQUEST, mark_run, &mark, NULL);
 		return -1;
 	}
 	s->ret->files += (int64_t)s->walk.n;
