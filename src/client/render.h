@@ -18,6 +18,7 @@ render_fn render_import, render_remember, render_edit, render_pin, render_forget
 	render_stop; /* render_done.c */
 render_fn render_sync;                                                    /* render_sync.c */
 void render_sync_progress(struct client *c, const char *line, size_t len);
+render_fn render_jobs, render_cost, render_observer;                      /* render_model.c */
 render_fn render_facts;                                                  /* render_facts.c */
 render_fn render_review;                                                 /* render_review.c */
 void render_progress(

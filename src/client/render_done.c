@@ -37,8 +37,8 @@ void render_progress(struct client *c, const char *line, size_t len)
 	int64_t done = json_int(p, "bytes_done", 0), total = json_int(p, "bytes_total", 0),
 		eta = json_int(p, "eta_ms", 0);
 	if (!total) {
-		done = json_int(p, "files_done", json_int(p, "done", 0));
-		total = json_int(p, "files_total", json_int(p, "total", 0));
+		done = json_int(p, "files_done", json_int(p, "units_done", json_int(p, "done", 0)));
+		total = json_int(p, "files_total", json_int(p, "units_total", json_int(p, "total", 0)));
 	}
 	int filled = total > 0 ? (int)(MIN(done, total) * BAR_WIDTH / total) : 0;
 	buf_str(&out, "\r\033[K");

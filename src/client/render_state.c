@@ -130,6 +130,31 @@ void render_model(struct client *c, const json *reply)
 		render_field(c, "trouble", json_str(reply, "trouble"));
 }
 
+/* "ollama qwen3:8b, 1 request under way, 12 units wait" */
+static char *observer_of(struct client *c, const json *o, const json *jobs)
+{
+	AUTO(buf_done) struct buf out = { 0 };
+	struct arena *a = &c->term.arena;
+	const char *model = json_str(o, "model"), *state = json_str(o, "state");
+	int64_t running = json_int(o, "running", 0), waiting = json_int(jobs, "waiting", 0),
+		dead = json_int(jobs, "dead", 0);
+
+	if (!state)
+		return arena_str(a, "rules alone; `remanence config set observer.provider` adds a model");
+	buf_printf(&out, "%s%s%s", json_str(o, "provider"), model ? " " : "", model ? model : "");
+	if (strcmp(state, "closed") != 0)
+		buf_printf(&out, ", %s", strcmp(state, "paused") == 0 ? "paused" : "not answering");
+	if (json_int(o, "until", 0) > c->term.now)
+		buf_printf(&out, ", asked again in %s", term_span(a, json_int(o, "until", 0) - c->term.now));
+	if (running)
+		buf_printf(&out, ", %s under way", render_plural(c, running, "request", "requests"));
+	if (waiting)
+		buf_printf(&out, ", %s", render_plural(c, waiting, "job waits", "jobs wait"));
+	if (dead)
+		buf_printf(&out, ", %s given up", term_count(a, dead));
+	return arena_dup(a, buf_cstr(&out), out.len);
+}
+
 void render_status(struct client *c, const json *reply)
 {
 	struct term *t = &c->term;
@@ -163,10 +188,17 @@ void render_status(struct client *c, const json *reply)
 	if (json_type(queue) == JSON_OBJECT)
 		render_field(c, "queue", queue_of(c, queue));
 	render_field(c, "vectors", vectors_of(c, json_get(reply, "embedder")));
+	render_field(c, "observer", observer_of(c, json_get(reply, "observer"), json_get(reply, "jobs")));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
 	pauses(c, json_get(reply, "paused"));
 	trouble(c, "The store", queue);
 	trouble(c, "The index", json_get(reply, "index"));
+	trouble(c, "The model observer", json_get(reply, "observer"));
+	if (json_str(json_get(reply, "observer"), "degraded")) {
+		term_printf(t, WARN, "The model got worse: %s",
+			json_str(json_get(reply, "observer"), "degraded"));
+		term_newline(t);
+	}
 	const json *sessions = json_get(reply, "sessions");
 	if (json_len(sessions))
 		term_newline(t);

@@ -73,6 +73,8 @@ int paths_init(struct paths *p, const char *home_override, struct arena *a, stru
 	made.backup = path_join(a, made.home, "backup");
 	made.settings = config ? path_join(a, config, "remanence/settings.json")
 			       : path_join(a, made.home, "settings.json");
+	made.prompts = config ? path_join(a, config, "remanence/prompts")
+			      : path_join(a, made.home, "prompts");
 	made.spare = runtime ? path_join(a, runtime, "remanence") : NULL;
 	made.user_home = user_home ? arena_str(a, user_home) : NULL;
 	*p = made;

@@ -23,6 +23,7 @@ struct paths {
 	const char *start_error; /* home/log/start-error: why the daemon could not start, one sentence; it removes the file when it serves */
 	const char *backup;   /* home/backup */
 	const char *settings; /* ${XDG_CONFIG_HOME:-~/.config}/remanence/settings.json */
+	const char *prompts;  /* prompts/ beside it: a person's own prompts and modes for the model */
 	const char *spare;    /* $XDG_RUNTIME_DIR/remanence, or NULL: where the hook writes when the disk is full */
 	const char *user_home; /* $HOME, or NULL */
 };

@@ -65,14 +65,18 @@ static void hook_taken(void *ctx, const struct capture *c, int64_t session)
 		catchup_add(d->catchup, c->subagent_transcript, agent);
 	if (session && (c->stops_turn || c->ends_session))
 		observer_poke(d->observer);
+	if (session && c->ends_session)
+		model_work_wake(d->model_work);
 }
 
 /* Settings changed by hand hold for the very next event. */
 static void sweeping(void *ctx)
 {
 	struct daemon *d = ctx;
-	if (current_refresh(d->current, false))
-		writer_refresh(d->writer);
+	if (!current_refresh(d->current, false))
+		return;
+	writer_refresh(d->writer);
+	model_work_wake(d->model_work);
 }
 
 static void swept(void *ctx)
@@ -100,7 +104,7 @@ void daemon_leave(struct daemon *d)
 bool daemon_is_idle(struct daemon *d)
 {
 	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) && folders_is_idle(d->folders) &&
-	       observer_is_idle(d->observer) &&
+	       observer_is_idle(d->observer) && model_work_is_idle(d->model_work) &&
 		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
 	       follow_is_idle(d->follow) && embedding_is_idle(d->embedding);
 }
@@ -111,6 +115,17 @@ static bool others_work(void *ctx)
 	struct daemon *d = ctx;
 	return !writer_is_idle(d->writer) || !follow_is_idle(d->follow) ||
 	       clock_mono_us() - atomic_load(&d->used_us) < LULL_US;
+}
+
+static bool is_settled(void *ctx)
+{
+	struct daemon *d = ctx;
+	return catchup_is_idle(d->catchup);
+}
+
+static void jobs_wait(void *ctx)
+{
+	model_work_wake(((struct daemon *)ctx)->model_work);
 }
 
 /* --- Making and ending. --- */
@@ -192,6 +207,17 @@ static void open_workers(struct daemon *d, int64_t born)
 		.rest_mark = path_join(&d->arena, d->paths.run, "history-rest"),
 	};
 	d->catchup = catchup_new(&setup);
+	const struct model_work_setup work = {
+		.readers = d->readers,
+		.writer = d->writer,
+		.current = d->current,
+		.observer = d->observer,
+		.prompts = d->paths.prompts,
+		.is_settled = is_settled,
+		.ctx = d,
+	};
+	d->model_work = model_work_new(&work);
+	observer_tell(d->observer, jobs_wait, d);
 	d->injections = injections_new(d->writer);
 	d->journal = journal_new(d->writer);
 	struct folders_setup folders = {
@@ -294,12 +320,15 @@ void daemon_close(struct daemon *d)
 	}
 	http_close(d->http);
 	tcp_door_close(d);
-	catchup_free(d->catchup);
 	folders_free(d->folders);
+	model_work_leave(d->model_work);
+	/* What it drains may speak of transcripts. */
 	if (d->drain)
 		drain_all(d->drain);
 	drain_free(d->drain);
+	catchup_free(d->catchup);
 	observer_free(d->observer);
+	model_work_free(d->model_work);
 	atomic_store(&d->has_workers, false);
 	keeper_leave(d->keeper);
 	injections_free(d->injections);

@@ -17,6 +17,7 @@
 #include "daemon/injections.h"
 #include "daemon/journal.h"
 #include "daemon/keeper.h"
+#include "daemon/model_work.h"
 #include "daemon/observer.h"
 #include "daemon/readers.h"
 #include "daemon/transcript.h"
@@ -45,6 +46,7 @@ struct daemon {
 	_Atomic bool has_workers; /* commits are told to the embedding and the keeper */
 	struct embedding *embedding;
 	struct observer *observer;
+	struct model_work *model_work;
 	struct keeper *keeper;
 	struct transcripts *transcripts;
 	struct catchup *catchup;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "daemon/feedback.h"
+#include "daemon/observer_jobs.h"
 #include "daemon/session_title.h"
 #include "observe/entity.h"
 #include "observe/fact_settle.h"
@@ -35,6 +36,8 @@ struct observer {
 	pthread_t thread;
 	pthread_mutex_t mutex;
 	pthread_cond_t wake, settled, landed;
+	void (*jobs_wait)(void *ctx); /* NULL: there is no model */
+	void *ctx;
 	bool is_closing, is_poked, is_busy;
 	uint64_t rounds;      /* finished without anything left */
 	uint64_t deadline_us; /* of the quiet timer; 0: not set */
@@ -59,7 +62,9 @@ struct turn_result {
 	struct mention *mentions;
 	size_t nmentions;
 	struct feedback feedback;
+	struct turn_jobs jobs;
 	bool has_title; /* its session */
+	bool has_new_jobs;
 	bool is_written;
 	struct err err;
 };
@@ -114,6 +119,8 @@ static int turn_read(
 	result->candidates = out.candidates;
 	result->ncandidates = out.ncandidates;
 	entities_run(&r->arena, &in, &result->mentions, &result->nmentions);
+	if (o->current)
+		turn_jobs_make(&r->arena, current_settings(o->current), &in, &out, &result->jobs);
 	result->has_title = session.title != NULL;
 	r->n++;
 	return 0;
@@ -173,7 +180,9 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 					t->ncandidates, err) ||
 				store_turn_mentions(
 					desk->store, &t->turn, t->mentions, t->nmentions, err) ||
-				feedback_write(desk->store, &t->feedback, err)))
+				feedback_write(desk->store, &t->feedback, err) ||
+				turn_jobs_write(desk->store, &t->turn, &t->jobs, &t->has_new_jobs,
+					err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;
@@ -300,6 +309,16 @@ static int round_launch(struct observer *o, struct round *r, struct err *err)
 	return 0;
 }
 
+static void tell_of_jobs(struct observer *o)
+{
+	pthread_mutex_lock(&o->mutex);
+	void (*tell)(void *) = o->jobs_wait;
+	void *ctx = o->ctx;
+	pthread_mutex_unlock(&o->mutex);
+	if (tell)
+		tell(ctx);
+}
+
 /*
  * Waits for the round that is being written. Returns the number of turns written, -1 after a
  * failure, MOVED when all had later events; 0 when there is none.
@@ -308,6 +327,7 @@ static int round_launch(struct observer *o, struct round *r, struct err *err)
 static int round_land(struct observer *o)
 {
 	struct round *r = o->flying;
+	bool has_new_jobs = false;
 	int written = 0;
 	o->flying = NULL;
 	if (!r)
@@ -326,9 +346,12 @@ static int round_land(struct observer *o)
 		if (r->turns[i].is_written) {
 			written++;
 			atomic_fetch_add(&o->made, r->turns[i].n);
+			has_new_jobs = has_new_jobs || r->turns[i].has_new_jobs;
 		}
 	}
 	round_free(r);
+	if (has_new_jobs)
+		tell_of_jobs(o);
 	return result ? -1 : written ? written : MOVED;
 }
 
@@ -539,6 +562,14 @@ void observer_free(struct observer *o)
 	pthread_cond_destroy(&o->landed);
 	pthread_mutex_destroy(&o->mutex);
 	free(o);
+}
+
+void observer_tell(struct observer *o, void (*jobs_wait)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&o->mutex);
+	o->jobs_wait = jobs_wait;
+	o->ctx = ctx;
+	pthread_mutex_unlock(&o->mutex);
 }
 
 void observer_poke(struct observer *o)

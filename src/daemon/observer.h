@@ -7,6 +7,7 @@
 #include "daemon/current.h"
 #include "daemon/readers.h"
 #include "daemon/writer.h"
+#include "observe/unit.h"
 
 /*
  * The observer: a thread that runs the rules over turns that are quiet and dirty. It reads with a
@@ -16,7 +17,7 @@
  */
 
 #define OBSERVER_TURNS 64        /* in one round */
-#define OBSERVER_EVENTS_MAX 4000 /* of a turn; later ones are not looked at */
+#define OBSERVER_EVENTS_MAX UNIT_EVENTS_MAX
 #define OBSERVER_DICTIONARY_ROWS 1000 /* enough to learn a first dictionary from */
 #define OBSERVER_QUIET_MS 120000 /* without an event: quiet */
 
@@ -25,6 +26,8 @@ struct observer;
 struct observer *observer_new(
 	struct readers *readers, struct writer *writer, struct current *current);
 void observer_free(struct observer *o); /* ends the thread after its round; NULL is fine */
+/* Whom to tell that jobs wait for a model, on the observer's thread; NULL: nobody any more. */
+void observer_tell(struct observer *o, void (*jobs_wait)(void *ctx), void *ctx);
 /* A turn may be quiet now. */
 void observer_poke(struct observer *o);
 /*

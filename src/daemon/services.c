@@ -135,11 +135,26 @@ static int service_model(
 	return 0;
 }
 
+static void service_model_state(void *daemon, struct model_state *ret)
+{
+	model_work_state(((struct daemon *)daemon)->model_work, ret);
+}
+
+static void service_model_wake(void *daemon, bool is_well)
+{
+	struct daemon *d = daemon;
+	if (is_well)
+		model_work_well(d->model_work);
+	else
+		model_work_wake(d->model_work);
+}
+
 static int service_settings_changed(void *daemon, struct err *err)
 {
 	struct daemon *d = daemon;
 	if (current_refresh(d->current, true))
 		writer_refresh(d->writer);
+	model_work_wake(d->model_work);
 	embedding_wake(d->embedding);
 	return 0;
 }
@@ -249,6 +264,8 @@ void services_fill(struct daemon *d, struct services *s)
 		.meaning = service_meaning,
 		.embedded = service_embedded,
 		.model = service_model,
+		.model_state = service_model_state,
+		.model_wake = service_model_wake,
 		.maintain = service_maintain,
 		.restore = service_restore,
 		.look = service_look,

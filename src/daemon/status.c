@@ -118,17 +118,35 @@ void embedder_write(struct daemon *d, struct jw *w)
 	jw_str(w, "trouble", *state.trouble ? state.trouble : NULL);
 }
 
+static void observer_write(struct daemon *d, struct jw *w)
+{
+	struct model_state s;
+	model_work_state(d->model_work, &s);
+	jw_object(w, "observer");
+	jw_str(w, "provider", s.is_on ? s.provider : "rules");
+	jw_int(w, "memories", (int64_t)observer_made(d->observer));
+	jw_bool(w, "idle", observer_is_idle(d->observer) && model_work_is_idle(d->model_work));
+	if (s.is_on) {
+		jw_str(w, "model", *s.model ? s.model : NULL);
+		jw_str(w, "state", s.breaker);
+		jw_int(w, "running", s.running);
+		jw_str(w, "why", *s.why ? s.why : NULL);
+		jw_str(w, "trouble", *s.trouble ? s.trouble : NULL);
+		jw_bool(w, "is_budget", s.is_budget);
+		jw_str(w, "degraded", *s.degraded ? s.degraded : NULL);
+		if (s.until)
+			jw_int(w, "until", s.until);
+	}
+	jw_end(w, '}');
+}
+
 void status_write(struct daemon *d, struct jw *w)
 {
 	process_write(d, w);
 	queue_write(d, w);
 	taken_write(d, w);
 	index_write(d, w);
-	jw_object(w, "observer");
-	jw_str(w, "provider", "rules");
-	jw_int(w, "memories", (int64_t)observer_made(d->observer));
-	jw_bool(w, "idle", observer_is_idle(d->observer));
-	jw_end(w, '}');
+	observer_write(d, w);
 	jw_object(w, "embedder");
 	embedder_write(d, w);
 	jw_end(w, '}');

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "ops/model_state.h"
 #include "store/query.h"
 #include "text/snippet.h"
 
@@ -259,9 +260,32 @@ static int recent_section(struct context_build *b, struct err *err)
 	return 0;
 }
 
+/*
+ * What a person should know of the model observer, in our own words: a server's text has no business
+ * here. Once, when a session begins.
+ */
+static void health_section(struct context_build *b)
+{
+	const struct services *v = b->call->services;
+	struct model_state s = { 0 };
+	const char *line = NULL;
+	if (!v || !v->model_state || !b->q->source || strcmp(b->q->source, "startup"))
+		return;
+	v->model_state(v->daemon, &s);
+	if (!strcmp(s.breaker, "paused"))
+		line = arena_printf(b->call->arena, "The model observer is paused (%s); `remanence status` tells more.\n", s.why);
+	else if (*s.degraded)
+		line = "The model observer got worse; `remanence status` tells more.\n";
+	if (!line)
+		return;
+	frame_section(b->frame, "health", "", 1);
+	frame_add(b->frame, line);
+}
+
 int context_start(struct context_build *b, struct err *err)
 {
 	bool is_compacted = b->q->source && !strcmp(b->q->source, "compact") && b->q->session;
+	health_section(b);
 	if (is_compacted && story_section(b, err))
 		return -1;
 	if (kept_section(b, err) || last_section(b, err) || facts_section(b, err) || recent_section(b, err))

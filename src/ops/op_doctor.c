@@ -10,6 +10,7 @@
 #include "ops/all.h"
 #include "ops/doctor.h"
 #include "ops/hits.h"
+#include "ops/model_state.h"
 #include "ops/param.h"
 #include "store/query.h"
 
@@ -200,6 +201,28 @@ static int check_settings(struct doctor *d, struct err *err)
 	return 0;
 }
 
+static int check_model(struct doctor *d)
+{
+	const struct services *v = d->call->services;
+	struct model_state s = { 0 };
+	if (v && v->model_state)
+		v->model_state(v->daemon, &s);
+	if (!s.is_on) {
+		SAY(d, "model", true, NULL, "none is set; the rules make memories alone");
+		return 0;
+	}
+	const char *name = arena_printf(d->call->arena, "%s%s%s", s.provider, *s.model ? " " : "", s.model);
+	if (*s.trouble && !s.is_budget)
+		SAY(d, "model", false, "`remanence observer test` tries it and says what to do; nothing is lost meanwhile",
+			"%s: %s%s%s", name, *s.why ? s.why : "", *s.why ? ": " : "", s.trouble);
+	else if (*s.degraded)
+		SAY(d, "model", false, "`remanence observer eval` compares models on your own sessions", "%s got worse: %s", name,
+			s.degraded);
+	else
+		SAY(d, "model", true, NULL, "%s%s%s", name, s.is_budget ? ": " : "", s.is_budget ? s.trouble : "");
+	return 0;
+}
+
 static int check_work(struct doctor *d, struct err *err)
 {
 	struct store_stats s;
@@ -211,9 +234,9 @@ static int check_work(struct doctor *d, struct err *err)
 	SAY(d, "observer", dirty <= DIRTY_TURNS_MAX, "it works through them by itself; after an import this takes a while",
 		"%s%zu turns wait to be made into memories", dirty > DIRTY_TURNS_MAX ? "more than " : "",
 		MIN(dirty, (size_t)DIRTY_TURNS_MAX));
-	SAY(d, "jobs", !s.jobs_dead, "they failed for good and hold nothing up", "%lld wait, %lld are dead",
-		(long long)s.jobs_waiting, (long long)s.jobs_dead);
-	return 0;
+	SAY(d, "jobs", !s.jobs_dead, "`remanence jobs --dead` tells why; `remanence jobs retry all` tries them again",
+		"%lld wait, %lld are dead", (long long)s.jobs_waiting, (long long)s.jobs_dead);
+	return check_model(d);
 }
 
 static int check_capture(struct doctor *d, struct err *err)

@@ -3,8 +3,21 @@
 #include "ops/all.h"
 #include "ops/hits.h"
 #include "ops/pauses.h"
+#include "store/job.h"
 
 /* status: the daemon, and whether capturing is paused. stop: ask it to leave. reindex: build the index anew. */
+
+static int jobs_write(struct op_call *call, struct jw *out, struct err *err)
+{
+	int64_t counts[JOB_STATE_COUNT];
+	if (!call->store || store_job_counts(call->store, JOB_NONE, counts, err))
+		return call->store ? -1 : 0;
+	jw_object(out, "jobs");
+	for (int i = 0; i < JOB_STATE_COUNT; i++)
+		jw_int(out, job_state_names[i], counts[i]);
+	jw_end(out, '}');
+	return 0;
+}
 
 int op_status(struct op_call *call, struct jw *out, struct err *err)
 {
@@ -12,7 +25,7 @@ int op_status(struct op_call *call, struct jw *out, struct err *err)
 	jw_object(out, NULL);
 	if (v && v->status)
 		v->status(v->daemon, out);
-	if (pauses_write(call, out, "paused", err))
+	if (jobs_write(call, out, err) || pauses_write(call, out, "paused", err))
 		return -1;
 	jw_end(out, '}');
 	return 0;

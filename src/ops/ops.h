@@ -20,6 +20,7 @@
 
 /* What an operation may ask of the daemon that it runs in. Filled in by the daemon (or by a test). */
 struct op_call;
+struct model_state;
 struct import_request;
 struct import_result;
 struct sync_request;
@@ -65,6 +66,10 @@ struct services {
 	void (*embedded)(void *daemon, int64_t *ret_vectors, int64_t *ret_waiting);
 	/* "install" (file, or NULL: what is there), "status", "remove"; members of the reply. */
 	int (*model)(void *daemon, const char *action, const char *file, struct jw *out, struct err *err);
+	/* How the model observer stands. NULL: there is none. */
+	void (*model_state)(void *daemon, struct model_state *ret);
+	/* Jobs wait that did not; is_well: a request that a person made went well. NULL: nobody cares. */
+	void (*model_wake)(void *daemon, bool is_well);
 	/* Has the keeper look at a file that seems to have changed, or at a work tree that somebody stands in. Returns at once. NULL: nobody does. */
 	void (*look)(void *daemon, int64_t project, const char *path);
 	void (*stand)(void *daemon, int64_t project, const char *root);

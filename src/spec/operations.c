@@ -355,6 +355,33 @@ static const struct param model_params[] = {
 	END,
 };
 
+static const struct param jobs_params[] = {
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL, "list", 0, 0, "list|retry|drop", "what to do" },
+	{ "ref", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, NAME_LONGEST, NULL,
+		"the job (j12), or all (retry)" },
+	{ "dead", PARAM_BOOL, 0, NULL, 0, 0, NULL, "only those that were given up" },
+	{ "state", PARAM_CHOICE, 0, NULL, 0, 0, "waiting|running|done|dead", "only of this state" },
+	{ "kind", PARAM_CHOICE, 0, NULL, 0, 0, "observe|summary|canary", "only of this kind" },
+	PROJECT,
+	LIMIT("50"),
+	END,
+};
+
+static const struct param cost_params[] = {
+	{ "since", PARAM_TIME, 0, NULL, 0, 0, NULL, "from this time on (30 days)" },
+	PROJECT,
+	END,
+};
+
+static const struct param observer_params[] = {
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, "test|eval",
+		"try one unit, or judge answers over several" },
+	{ "models", PARAM_TEXT, PARAM_MANY, NULL, 0, NAME_LONGEST, NULL,
+		"another model; eval: beside the one of the settings, or two to compare" },
+	{ "units", PARAM_INT, 0, "20", 1, 1000, NULL, "eval: so many of the newest units" },
+	END,
+};
+
 static const struct param no_params[] = { END };
 
 #define FINDING "Finding"
@@ -516,6 +543,22 @@ const struct op_spec op_specs[] = {
 		HOUSE },
 	{ "reindex", NULL, OP_WRITES | OP_SLOW, "Build the index anew from the store", NULL, NULL,
 		no_params, HOUSE },
+
+	{ "observer", NULL, OP_WRITES | OP_STREAMS | OP_SLOW,
+		"Try the model that makes memories better, on your own sessions",
+		"Nothing is stored but what it cost.\n"
+		"  remanence observer test\n"
+		"  remanence observer eval --units 20\n"
+		"  remanence observer eval --model qwen3:8b",
+		NULL, observer_params, HOUSE },
+	{ "jobs", NULL, OP_WRITES | OP_ALL_PROJECTS, "What waits for the model, runs or was given up",
+		"  remanence jobs\n"
+		"  remanence jobs --dead\n"
+		"  remanence jobs retry all\n"
+		"  remanence jobs drop j12",
+		NULL, jobs_params, HOUSE },
+	{ "cost", NULL, OP_ALL_PROJECTS, "What the model used: by day, project and model",
+		"  remanence cost\n  remanence cost --since 7d --project app", NULL, cost_params, HOUSE },
 
 	{ "model", NULL, OP_WRITES | OP_SLOW, "The file that finding by meaning needs",
 		"  remanence model install model.bin\n"

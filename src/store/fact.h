@@ -13,10 +13,10 @@
  */
 
 /* fact_candidate.c */
-/* Replaces what the rules, or a model (rule MODEL_RULE), made of this turn; the other's stays. */
+/* Replaces what the rules, or a model, made of this turn or part of it; the other's stays. */
 int store_turn_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
 	size_t n, struct err *err);
-int store_model_candidates(struct store *s, const struct turn *t,
+int store_model_candidates(struct store *s, const struct turn *t, int part,
 	const struct fact_candidate *list, size_t n, struct err *err);
 /* Candidates of a topic in the order of (at, key); the latest `max` of them. */
 int store_topic_candidates(struct store *s, struct arena *a, int64_t project, int64_t topic,

@@ -140,18 +140,15 @@ static int chain_due(struct store *s, int64_t session, int64_t chain, struct err
 		DB_ARGS(db_i(session), db_i(chain)), err);
 }
 
-/* As stored: 0 for the rules, 1 for a model; -1 asks for both. */
-static int origin_column(enum memory_origin origin)
-{
-	return origin == ORIGIN_NONE ? -1 : origin == ORIGIN_MODEL;
-}
+/* As stored: 0 for the rules, 1 + part for a model; OF_ALL asks for any. */
+enum { OF_RULES = 0, OF_PART_0 = 1, OF_ALL = -1 };
 
 struct old_row {
 	int64_t id, slot, hash, project, topic, chain, session;
 	bool is_used;
 };
 
-static int load_old(struct store *s, struct arena *a, int64_t turn, enum memory_origin origin,
+static int load_old(struct store *s, struct arena *a, int64_t turn, int origin,
 	struct old_row **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -163,7 +160,7 @@ static int load_old(struct store *s, struct arena *a, int64_t turn, enum memory_
 	if (db_query(s->db,
 		    "SELECT id, slot, hash, project, topic, chain, session FROM candidate WHERE "
 		    "turn = ?1 AND (origin = ?2 OR ?2 < 0)",
-		    DB_ARGS(db_i(turn), db_i(origin_column(origin))), &r, err))
+		    DB_ARGS(db_i(turn), db_i(origin)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct old_row o = { db_int(r, 0), db_int(r, 1), db_int(r, 2), db_int(r, 3),
@@ -191,7 +188,7 @@ static int64_t slot_hash(const struct fact_candidate *c)
 }
 
 static int put_candidate(struct store *s, const struct turn *t, const struct fact_candidate *c,
-	struct old_row *old, size_t nold, struct err *err)
+	int origin, struct old_row *old, size_t nold, struct err *err)
 {
 	AUTO(buf_done) struct buf pack = { 0 };
 	int64_t slot = slot_hash(c), hash;
@@ -218,14 +215,14 @@ static int put_candidate(struct store *s, const struct turn *t, const struct fac
 		    " ON CONFLICT (turn, slot) DO NOTHING",
 		    DB_ARGS(db_i(t->id), db_i(slot), db_i(t->session), db_i(t->project),
 			    db_i(c->topic), db_id(c->chain), db_i(c->at), db_i(hash),
-			    db_b(s->blob.data, s->blob.len), db_i(!strcmp(c->rule, MODEL_RULE))),
+			    db_b(s->blob.data, s->blob.len), db_i(origin)),
 		    err) ||
 		make_due(s, t->project, c->topic, err))
 		return -1;
 	return chain_due(s, t->session, c->chain, err);
 }
 
-static int replace(struct store *s, const struct turn *t, enum memory_origin origin,
+static int replace(struct store *s, const struct turn *t, int origin,
 	const struct fact_candidate *list, size_t n, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
@@ -235,7 +232,7 @@ static int replace(struct store *s, const struct turn *t, enum memory_origin ori
 	if (load_old(s, &a, t->id, origin, &old, &nold, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
-		if (put_candidate(s, t, &list[i], old, nold, err))
+		if (put_candidate(s, t, &list[i], origin, old, nold, err))
 			return -1;
 	for (size_t i = 0; i < nold; i++)
 		if (!old[i].is_used && drop_old(s, &old[i], err))
@@ -246,20 +243,20 @@ static int replace(struct store *s, const struct turn *t, enum memory_origin ori
 int store_turn_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
 	size_t n, struct err *err)
 {
-	return replace(s, t, ORIGIN_RULES, list, n, err);
+	return replace(s, t, OF_RULES, list, n, err);
 }
 
-int store_model_candidates(struct store *s, const struct turn *t, const struct fact_candidate *list,
-	size_t n, struct err *err)
+int store_model_candidates(struct store *s, const struct turn *t, int part,
+	const struct fact_candidate *list, size_t n, struct err *err)
 {
-	return replace(s, t, ORIGIN_MODEL, list, n, err);
+	return replace(s, t, OF_PART_0 + part, list, n, err);
 }
 
 int candidates_drop(struct store *s, int64_t turn, struct err *err)
 {
 	const struct turn t = { .id = turn };
 
-	return replace(s, &t, ORIGIN_NONE, NULL, 0, err);
+	return replace(s, &t, OF_ALL, NULL, 0, err);
 }
 
 /* ---- reading ---- */

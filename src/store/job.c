@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/fact.h"
 #include "store/room.h"
 #include "text/hash.h"
 
@@ -133,6 +134,15 @@ int store_job_put(struct store *s, struct job *job, bool *ret_is_new, struct err
 	return put(s, job, ret_is_new, &is_changed, err);
 }
 
+/* What a model made of a part that is no longer as it was. */
+static int drop_made(struct store *s, const struct turn *t, int part, struct err *err)
+{
+	return store_model_memories(s, t, part, NULL, 0, err) ||
+			       store_model_candidates(s, t, part, NULL, 0, err)
+		       ? -1
+		       : 0;
+}
+
 /* Parts that there are no longer, with what was made of them. */
 static int drop_parts(struct store *s, const struct turn *t, size_t n, struct err *err)
 {
@@ -149,8 +159,7 @@ static int drop_parts(struct store *s, const struct turn *t, size_t n, struct er
 		int part = job_part(&jobs[i]);
 		if ((size_t)part < n)
 			continue;
-		if (store_job_drop(s, jobs[i].id, err) ||
-			store_model_memories(s, t, part, NULL, 0, err))
+		if (store_job_drop(s, jobs[i].id, err) || drop_made(s, t, part, err))
 			return -1;
 	}
 	return 0;
@@ -163,7 +172,7 @@ int store_turn_jobs(struct store *s, const struct turn *t, struct job *jobs, siz
 	for (size_t i = 0; i < n; i++) {
 		bool is_new, is_changed;
 		if (put(s, &jobs[i], &is_new, &is_changed, err) ||
-			(is_changed && store_model_memories(s, t, (int)i, NULL, 0, err)))
+			(is_changed && drop_made(s, t, (int)i, err)))
 			return -1;
 		*ret_is_new = *ret_is_new || is_new;
 	}
@@ -175,7 +184,10 @@ int store_turn_jobs(struct store *s, const struct turn *t, struct job *jobs, siz
 static int next_job(struct store *s, struct arena *a, const struct job_lease *l, struct job *ret,
 	struct err *err)
 {
-	/* A turn that will be looked at again is not sent before. */
+	/*
+	 * A turn that will be looked at again is not sent before; a session that ended need not wait
+	 * until it is quiet.
+	 */
 	static const char next[] =
 		"SELECT " JOB_COLUMNS
 		" FROM job j WHERE j.kind = ?1 AND j.state = 0 AND j.run_after "
@@ -184,7 +196,9 @@ static int next_job(struct store *s, struct arena *a, const struct job_lease *l,
 		"(SELECT 1 FROM turn t WHERE t.id = j.turn AND t.is_dirty = 1 AND t.is_stopped = 1)"
 		" ORDER BY j.at DESC, j.id LIMIT 1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	_Static_assert(JOB_STATE_WAITING == 0 && JOB_STATE_RUNNING == 1, "in statements");
+	_Static_assert(JOB_STATE_WAITING == 0 && JOB_STATE_RUNNING == 1 && JOB_SUMMARY == 2 &&
+			       JOB_CANARY == 3,
+		"in statements");
 	int rc = store_row(s, next,
 		DB_ARGS(db_i(l->kind), db_i(l->now), db_i(l->project), db_i(l->is_fresh)), &r, err);
 
@@ -251,7 +265,7 @@ int store_job_list(struct store *s, struct arena *a, const struct job_query *q, 
 
 	if (db_query(s->db,
 		    "SELECT " JOB_COLUMNS
-		    " FROM job j WHERE (?1 < 0 OR j.kind = ?1) AND (?2 < 0 OR "
+		    " FROM job j WHERE (j.kind = ?1 OR (?1 < 0 AND j.kind <> 3)) AND (?2 < 0 OR "
 		    "j.state = ?2) AND (?3 = 0 OR j.id < ?3) AND (?4 = 0 OR j.project = ?4) AND "
 		    "(?5 "
 		    "= 0 OR j.state <> 2) ORDER BY j.id DESC LIMIT ?6",
@@ -284,7 +298,9 @@ int store_job_counts(
 
 	memset(ret, 0, sizeof(*ret) * JOB_STATE_COUNT);
 	if (db_query(s->db,
-		    "SELECT state, count(*) FROM job WHERE ?1 = 0 OR kind = ?1 GROUP BY state",
+		    "SELECT state, count(*) FROM job WHERE kind = ?1 OR (?1 = 0 AND kind <> 3) "
+		    "GROUP BY "
+		    "state",
 		    DB_ARGS(db_i(kind)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0)

@@ -48,7 +48,7 @@ int store_job_end(struct store *s, const struct job_end *e, bool *ret_is_held, s
 int store_jobs_release(struct store *s, int64_t now, struct err *err);
 
 struct job_query {
-	int kind, state;  /* -1: any */
+	int kind, state;  /* -1: any; a kind of -1 leaves out the daily sample */
 	int64_t below;    /* id; 0: from the newest */
 	int64_t project;  /* 0: any */
 	bool is_open;     /* only such as wait, run or are dead */
@@ -57,7 +57,7 @@ struct job_query {
 int store_job_list(struct store *s, struct arena *a, const struct job_query *q, struct job **ret,
 	size_t *ret_n, struct err *err);
 int store_job_get(struct store *s, struct arena *a, int64_t id, struct job *ret, struct err *err); /* ERR_NOT_FOUND */
-/* How many of each state; kind 0: all. */
+/* How many of each state; kind 0: all but the daily sample. */
 int store_job_counts(struct store *s, enum job_kind kind, int64_t ret[JOB_STATE_COUNT], struct err *err);
 /* Dead ones wait again (id 0: all). */
 int store_job_retry(struct store *s, int64_t id, int64_t *ret_n, struct err *err);

@@ -78,7 +78,7 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 			&t.entities },
 		{ "SELECT count(*) FROM vector WHERE ?1 = ?1", &t.vectors },
 		{ "SELECT n FROM counter WHERE name = 'redactions' AND ?1 = ?1", &t.redactions },
-		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND ?1 = ?1",
+		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND kind IN (1, 2) AND ?1 = ?1",
 			&t.jobs_waiting },
 		{ "SELECT count(*) FROM job WHERE state = " JOB_DEAD " AND ?1 = ?1", &t.jobs_dead },
 		{ project ? "SELECT count(*) FROM event e JOIN session s ON s.id = e.session WHERE "

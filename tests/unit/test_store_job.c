@@ -286,11 +286,11 @@ static void candidates_of_rules_and_model_are_replaced_apart(void **state)
 					    .at = T0 };
 
 	ok(store_turn_candidates(f->s, &t, &rule, 1, &f->err));
-	ok(store_model_candidates(f->s, &t, &model, 1, &f->err));
+	ok(store_model_candidates(f->s, &t, 0, &model, 1, &f->err));
 	assert_int_equal(candidates_of(f, t.project, 5), 2);
 	ok(store_turn_candidates(f->s, &t, NULL, 0, &f->err));
 	assert_int_equal(candidates_of(f, t.project, 5), 1);
-	ok(store_model_candidates(f->s, &t, NULL, 0, &f->err));
+	ok(store_model_candidates(f->s, &t, 0, NULL, 0, &f->err));
 	assert_int_equal(candidates_of(f, t.project, 5), 0);
 }
 

@@ -1,0 +1,421 @@
+"""The model observer at work: whatever its provider does, nothing is lost, nothing is paid or stored twice."""
+import json
+import os
+import sqlite3
+
+import pytest
+
+import model_server
+from lib import ClaudeSession, wait_for
+
+UNITS = int(os.environ.get("REMANENCE_TEST_UNITS", "300"))  # of the provider that is dead for the whole time; 10000 in the long run
+
+
+@pytest.fixture(scope="module")
+def server():
+    s = model_server.serve_in_thread()
+    yield s
+    s.gate.set()
+    s.shutdown()
+
+
+@pytest.fixture
+def model(rem, server):
+    """Remanence with a model whose server plays what it is told."""
+    server.clear()
+    return Model(rem, server)
+
+
+def answer(*observations, unit=1, facts=(), nothing=""):
+    return {"unit": unit, "observations": list(observations), "facts": list(facts), "summary": {}, "nothing": nothing}
+
+
+def observation(title, narrative="The parser now stops at the end of the line.", type="bugfix"):
+    return {"type": type, "title": title, "narrative": narrative, "facts": [], "concepts": [], "files": ["src/parser.c"]}
+
+
+def units(*answers):
+    return json.dumps({"units": list(answers)})
+
+
+GOOD = units(answer(observation("The parser stops at the end of the line")))
+
+
+class Model:
+    def __init__(self, rem, server):
+        self.rem, self.server = rem, server
+        self.play("ok", GOOD)
+        rem.make_repo(files={"src/parser.c": "int parse(void);\n"})
+        rem.env.update({"REMANENCE_OBSERVER_PROVIDER": "openai", "REMANENCE_OBSERVER_URL": server.url + "/live",
+                        "REMANENCE_OBSERVER_MODEL": "scripted-1", "REMANENCE_OBSERVER_KEY": "",
+                        "REMANENCE_OBSERVER_MAX_CHARS": "2000"})  # no unit is small then: each has a request of its own
+
+    def play(self, behaviour, text=None, texts=()):
+        with self.server.lock:
+            self.server.state.update({"live": behaviour, "texts": list(texts), **({} if text is None else {"text": text})})
+
+    def asked(self):
+        """The requests so far, without questions whether the server is there."""
+        return [r for r in self.server.log if r["path"].endswith("completions")]
+
+    def session(self, prompt="Fix the parser: it reads past the end of the line", hook=True, n=1, write=True):
+        s = ClaudeSession(self.rem, self.rem.repo)
+        if hook:
+            s.hook("SessionStart", source="startup")
+        for i in range(n):
+            self.turn(s, prompt if n == 1 else "%s, part %d" % (prompt, i + 1), hook, i)
+        if write:
+            s.write()
+        return s
+
+    def turn(self, s, prompt, hook=True, i=0):
+        path = str(self.rem.repo / "src" / "parser.c")
+        s.prompt(prompt, hook=hook)
+        s.tool("Edit", {"file_path": path, "old_string": "int parse(void);", "new_string": "int parse(int line%d);" % i},
+               {"filePath": path, "oldString": "int parse(void);", "newString": "int parse(int line%d);" % i,
+                "structuredPatch": [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1,
+                                     "lines": ["-int parse(void);", "+int parse(int line%d);" % i]}]}, hook=hook)
+        s.tool("Bash", {"command": "make test"}, {"stdout": "12 tests passed", "stderr": "", "interrupted": False}, hook=hook)
+        s.reply("The parser now stops at the end of the line in case %d.\n\nparse() in src/parser.c read past the end because it never knew the "
+                "line: it takes the line%d now, and the loop in it checks both. I gave it the line instead of a global, since two callers "
+                "parse at the same time. All 12 tests pass." % (i, i), hook=hook)
+
+    def counts(self):
+        return self.rem.json("jobs")["counts"]
+
+    def done(self, n=1):
+        """So many units were asked about, and none waits."""
+        wait_for(lambda: self.sql("SELECT count(*) FROM job WHERE kind = 1 AND state = 2 AND attempts > 0")[0][0] >= n and
+                 not self.sql("SELECT count(*) FROM job WHERE kind = 1 AND state < 2")[0][0], "%d units to be done" % n)
+
+    def dead(self, n=1):
+        wait_for(lambda: self.counts()["dead"] >= n, "%d jobs to be dead" % n)
+
+    def observer(self):
+        return self.rem.json("status")["observer"]
+
+    def sql(self, query, *args):
+        wait_for(lambda: (self.rem.home / "remanence.db").exists(), "the store")
+        with sqlite3.connect("file:%s?mode=ro" % (self.rem.home / "remanence.db"), uri=True, timeout=30) as db:
+            return db.execute(query, args).fetchall()
+
+    def made(self):
+        """Memories of the model, as (id, turn, status)."""
+        return self.sql("SELECT id, turn, status FROM memory WHERE origin = 2 ORDER BY id")
+
+    def outcomes(self):
+        return self.rem.json("cost")["outcomes"]
+
+
+def test_a_turn_is_sent_once_and_its_memory_stands_for_that_of_the_rules(model):
+    model.session()
+    model.done()
+    assert len(model.asked()) == 1
+    hits = model.rem.json("search", "parser", "--scope", "memories", "--limit", "50")["hits"]
+    ours = [h for h in hits if h["title"] == "The parser stops at the end of the line" and h["kind"] == "observation"]
+    assert len(ours) == 1, hits
+    record = model.rem.json("get", ours[0]["ref"])["records"][0]
+    assert record["origin"] == "model" and record["model"] == model_server.MODEL
+    superseded = model.sql("SELECT id FROM memory WHERE superseded_by = ?", int(ours[0]["ref"]))
+    assert len(superseded) == 1
+    old = model.rem.json("get", str(superseded[0][0]))["records"][0]
+    assert old["status"] == "superseded" and old["superseded_by"] == ours[0]["ref"]
+
+
+def test_hooks_live_and_an_import_later_cost_one_set_of_requests(model):
+    s = model.session(n=2)
+    s.hook("SessionEnd", reason="exit")
+    model.done(2)
+    wait_for(lambda: model.sql("SELECT 1 FROM job WHERE kind = 2 AND state = 2"), "the summary of the session")
+    wait_for(lambda: not model.counts()["waiting"] + model.counts()["running"], "all to be done")
+    before, asked = model.made(), len(model.asked())
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.done(2)
+    assert len(model.asked()) == asked
+    assert model.made() == before
+
+
+def test_a_turn_that_goes_on_is_sent_again_and_replaces_what_was_made(model):
+    s = model.session()
+    model.done()
+    first = model.made()
+    s.prompt_id = s.lines[0]["promptId"]
+    s.reply("One more thing about this turn: parse() in src/parser.c now takes the line, since the end was not known before.", hook=False)
+    s.write()
+    model.play("ok", units(answer(observation("parse() takes the line"))))
+    model.rem.run("import", s.path)
+    wait_for(lambda: len(model.asked()) == 2, "the turn to be sent again")
+    model.done()
+    assert len(model.made()) == len(first)
+
+
+def test_nothing_durable_is_an_answer(model):
+    model.play("ok", units(answer(nothing="only a status check")))
+    model.session()
+    model.done()
+    assert model.made() == [] and model.outcomes() == {"nothing": 1}
+
+
+@pytest.mark.parametrize("text, outcome", [("", "empty"), ("The work was fine and I have no remarks on it at all, thanks.", "unreadable"),
+                                           ("<think>hmm, let me see", "empty")])
+def test_an_answer_that_cannot_be_read_is_asked_for_once_more_shorter_and_stricter(model, text, outcome):
+    model.play("ok", text)
+    model.session()
+    model.dead()
+    assert len(model.asked()) == 2 and model.outcomes() == {outcome: 2}
+    job = model.rem.json("jobs", "--dead")["jobs"][0]
+    assert job["state"] == "dead" and job["last_error"].startswith(outcome)
+    first, second = (json.loads(r["body"]) for r in model.asked())
+    assert second["messages"][-1]["content"] != first["messages"][-1]["content"]
+    assert model.observer()["state"] == "closed"
+    # Tried again by hand when the model is better.
+    model.play("ok", GOOD)
+    assert model.rem.json("jobs", "retry", "all")["waiting_again"] == 1
+    model.done()
+    assert len(model.made()) == 1
+
+
+def test_the_second_answer_counts(model):
+    model.play("ok", GOOD, texts=["no idea what you want from me here"])
+    model.session()
+    model.done()
+    assert model.outcomes() == {"unreadable": 1, "ok": 1} and len(model.made()) == 1
+
+
+def test_a_refusal_is_not_asked_for_again(model):
+    model.play("refusal")
+    model.session()
+    model.dead()
+    assert len(model.asked()) == 1 and model.outcomes() == {"refused": 1}
+
+
+FAILING = ["error-500", "page-502", "reset", "busy", "overloaded", "reset-middle", "page", "alien", "bad-gzip"]
+
+
+@pytest.mark.parametrize("behaviour", FAILING)
+def test_after_a_failure_of_the_provider_the_unit_waits_and_is_stored_once(model, behaviour):
+    model.play(behaviour)
+    model.session()
+    wait_for(lambda: model.asked(), "a request")
+    wait_for(lambda: model.counts()["waiting"] == 1, "the job to wait again")
+    assert model.made() == [] and not model.counts()["dead"]
+    model.play("ok", GOOD)
+    model.done()
+    assert len(model.made()) == 1
+
+
+def test_three_failures_in_a_row_open_the_breaker_and_a_probe_closes_it(model):
+    model.play("error-500")
+    model.session(n=3)
+    wait_for(lambda: model.observer()["state"] in ("open", "half-open"), "the breaker to open")
+    asked = len(model.asked())
+    assert "server" in model.observer()["trouble"]
+    model.play("ok", GOOD)
+    wait_for(lambda: model.observer()["state"] == "closed", "the breaker to close")
+    model.done(3)
+    assert len(model.asked()) > asked and not model.counts()["dead"]
+
+
+@pytest.mark.parametrize("behaviour, outcome", [("quota", "quota"), ("auth", "auth"), ("model-unknown", "setup"), ("payment", "quota")])
+def test_what_waiting_does_not_mend_pauses_and_is_said(model, behaviour, outcome):
+    model.play(behaviour)
+    model.session(n=2)
+    wait_for(lambda: model.observer()["state"] == "paused", "the pause")
+    assert model.observer()["why"] == outcome
+    asked = len(model.asked())
+    assert asked == 1 and model.counts()["waiting"] >= 1 and not model.counts()["dead"]
+    checks = {c["name"]: c for c in model.rem.json("doctor", check=False)["checks"]}
+    assert not checks["model"]["ok"] and outcome in checks["model"]["detail"]
+    log = (model.rem.home / "log" / "daemon.log").read_text()
+    assert log.count("the model observer is paused") == 1
+    s = ClaudeSession(model.rem, model.rem.repo)
+    assert ("paused (%s)" % outcome) in s.hook("SessionStart", source="startup")
+    # A test by hand that goes well ends the pause.
+    model.play("ok", GOOD)
+    assert model.rem.json("observer", "test")["ok"]
+    model.done(2)
+    assert len(model.made()) == 2
+
+
+def test_a_rate_limit_waits_as_long_as_the_server_says_and_counts_against_nobody(model):
+    model.play("rate-ms")
+    model.session()
+    wait_for(lambda: model.outcomes().get("rate_limit"), "the rate limit")
+    model.play("ok", GOOD)
+    assert model.observer()["state"] == "closed"
+    model.done()
+    assert model.sql("SELECT attempts FROM job WHERE kind = 1") == [(1,)] and len(model.made()) == 1
+
+
+def test_small_units_share_a_request_and_each_gets_its_own(model):
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "none"
+    model.session(n=4, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.rem.run("stop")
+    model.rem.env.update({"REMANENCE_OBSERVER_PROVIDER": "openai", "REMANENCE_OBSERVER_MAX_CHARS": "24000"})
+    model.play("ok", units(*[answer(observation("Case of unit %d" % (i + 1)), unit=i + 1) for i in range(4)]))
+    model.rem.start()
+    model.done(4)
+    wait_for(lambda: len(model.made()) >= 4, "four memories")
+    turns = [turn for _, turn, _ in model.made() if turn]
+    assert len(set(turns)) == 4
+    observe = model.sql("SELECT units FROM model_call WHERE kind = 1")
+    assert observe == [(4,)], observe
+    saved = model.rem.json("cost")["saved"]
+    assert saved["requests"] == 3 and saved["shared_tokens"] > 0
+
+
+def test_units_that_an_answer_cut_off_did_not_reach_are_asked_for_alone(model):
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "none"
+    model.session(n=2, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.rem.run("stop")
+    model.rem.env.update({"REMANENCE_OBSERVER_PROVIDER": "openai", "REMANENCE_OBSERVER_MAX_CHARS": "24000"})
+    whole = units(answer(observation("Case of the first"), unit=1), answer(observation("Case of the second"), unit=2))
+    model.play("ok", GOOD, texts=[whole[:whole.index("Case of the second")]])
+    model.rem.start()
+    model.done(2)
+    wait_for(lambda: len([m for m in model.made() if m[1]]) == 2, "two memories")
+    assert [u for u, in model.sql("SELECT units FROM model_call WHERE kind = 1 ORDER BY id")] == [2, 1]
+
+
+def test_the_days_budget_stops_and_says_so(model):
+    model.rem.env["REMANENCE_OBSERVER_DAILY_TOKENS"] = "100"
+    model.session(n=3)
+    wait_for(lambda: model.observer()["trouble"], "the budget to be used up")
+    assert "daily_tokens" in model.observer()["trouble"]
+    assert len(model.asked()) == 1
+    today = model.rem.json("cost")["today"]
+    assert today["is_used_up"] and today["tokens_left"] == 0
+    assert model.counts()["waiting"] >= 2
+
+
+def test_money_is_counted_by_the_prices_and_stops_too(model):
+    model.rem.env.update({"REMANENCE_OBSERVER_DAILY_COST": "0.01", "REMANENCE_OBSERVER_PRICE_IN": "1000"})
+    model.session(n=2)
+    wait_for(lambda: "daily_cost" in (model.observer()["trouble"] or ""), "the budget to be used up")
+    cost = model.rem.json("cost")
+    assert cost["cost"] == pytest.approx(0.12) and cost["projects"][0]["project"] == "repo"  # 120 tokens in, the server says
+    assert cost["models"][0]["model"] == "openai " + model_server.MODEL
+
+
+def test_a_request_under_way_is_given_up_when_the_daemon_leaves_and_done_by_the_next(model):
+    model.play("slow-headers")
+    model.session()
+    wait_for(lambda: model.asked(), "the request")
+    model.rem.run("stop")
+    assert model.sql("SELECT outcome FROM model_call") == [(8,)]  # aborted
+    model.play("ok", GOOD)
+    model.rem.start()
+    model.done()
+    assert len(model.made()) == 1 and model.sql("SELECT attempts FROM job WHERE kind = 1") == [(1,)]
+    model.server.gate.set()
+    model.server.gate.clear()
+
+
+def test_an_attempt_cut_by_kill_is_repeated_counted_and_stored_once(model):
+    model.play("slow-headers")
+    model.session()
+    wait_for(lambda: model.asked(), "the request")
+    model.rem.kill()
+    model.play("ok", GOOD)
+    model.rem.start()
+    model.done()
+    assert len(model.made()) == 1 and len(model.asked()) == 2
+    assert model.outcomes() == {"aborted": 1, "ok": 1}
+    model.server.gate.set()
+    model.server.gate.clear()
+
+
+def test_what_a_person_rejects_makes_way_for_the_memory_of_the_rules(model):
+    model.session()
+    model.done()
+    ref = str(model.made()[0][0])
+    rule = model.sql("SELECT id FROM memory WHERE superseded_by = ?", int(ref))[0][0]
+    model.rem.run("review", ref, "reject")
+    assert model.rem.json("get", str(rule))["records"][0]["status"] == "active"
+
+
+def test_what_is_forgotten_makes_way_and_leaves_no_raw_answer(model):
+    model.session()
+    model.done()
+    ref = str(model.made()[0][0])
+    rule = model.sql("SELECT id FROM memory WHERE superseded_by = ?", int(ref))[0][0]
+    model.rem.run("forget", ref, "--yes")
+    assert model.rem.json("get", str(rule))["records"][0]["status"] == "active"
+    assert model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(0,)]
+
+
+def test_a_cheap_turn_never_reaches_the_model(model):
+    s = ClaudeSession(model.rem, model.rem.repo)
+    s.prompt("thanks")
+    s.reply("You are welcome.")
+    wait_for(lambda: model.counts()["done"], "the turn to be looked at")
+    assert model.asked() == [] and model.rem.json("cost")["saved"]["skipped_units"] == 1
+
+
+def test_a_session_that_ended_gets_a_summary_of_its_units(model):
+    summary = json.dumps({"title": "The parser reads lines to their end", "request": "Fix the parser", "investigated": "",
+                          "learned": "", "completed": "The parser stops at the end of the line.", "next_steps": "", "notes": ""})
+    s = model.session(n=2)
+    model.done(2)
+    model.play("ok", summary)
+    s.hook("SessionEnd", reason="exit")
+    wait_for(lambda: [m for m in model.made() if m[1] is None], "the summary")
+    ref = [m for m in model.made() if m[1] is None][0][0]
+    record = model.rem.json("get", str(ref))["records"][0]
+    assert record["kind"] == "summary" and "end of the line" in record["completed"]
+
+
+def test_jobs_are_dropped_and_listed(model):
+    model.play("refusal")
+    model.session()
+    model.dead()
+    ref = model.rem.json("jobs")["jobs"][0]["ref"]
+    assert model.rem.json("jobs", "drop", ref)["dropped"] == 1
+    assert model.rem.json("jobs")["jobs"] == []
+    assert model.rem.run("jobs", "drop", ref, check=False).status == 4
+    assert model.rem.run("jobs", "drop", "nonsense", check=False).status == 2
+
+
+def test_observer_test_shows_what_came_and_stores_nothing(model):
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "none"
+    model.session()
+    model.rem.run("stop")
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "openai"
+    model.play("error-500")
+    r = model.rem.json("observer", "test")
+    assert not r["ok"] and r["outcome"] == "server" and r["advice"]
+    wait_for(lambda: model.observer()["state"] != "closed" or model.counts()["waiting"], "the backlog")
+    model.play("ok", GOOD)
+    r = model.rem.json("observer", "test")
+    assert r["ok"] and r["memories"][0]["title"] == "The parser stops at the end of the line"
+    assert r["request_bytes"] > r["unit_bytes"] > 0 and r["total_ms"] >= r["first_byte_ms"] >= 0
+    assert "verdict" in r
+    shown = model.rem.run("observer", "test").out
+    assert "The parser stops at the end of the line" in shown and "the model works" in shown
+
+
+def test_observer_eval_puts_two_models_side_by_side(model):
+    model.session(n=3)
+    model.done(3)
+    texts = [units(answer(observation("The user ran it", narrative="The user changed 47 files in src/other.c.", type="musing"))), GOOD, GOOD]
+    model.play("ok", GOOD, texts=texts)
+    before = model.made()
+    r = model.rem.json("observer", "eval", "--units", "3", "--model", "other-1")
+    assert [m["model"] for m in r["models"]] == ["scripted-1", "other-1"]
+    first, second = r["models"]
+    assert first["units"] == 3 and first["types_outside"] == pytest.approx(1 / 3, abs=.01)
+    assert first["user_first"] > 0 and second["user_first"] == 0 and first["unsupported"] > second["unsupported"]
+    assert second["duplicate_titles"] == pytest.approx(2 / 3, abs=.01)
+    assert model.made() == before
+    assert {json.loads(q["body"])["model"] for q in model.asked()[-3:]} == {"other-1"}
+
+
+def test_without_a_provider_nothing_is_sent_and_no_job_waits(model):
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "none"
+    model.session()
+    wait_for(lambda: model.rem.json("stats")["memories"]["observation"], "the rules' memory")
+    assert model.rem.json("jobs")["jobs"] == [] and model.asked() == []
+    assert model.rem.run("observer", "test", check=False).status == 2
