@@ -200,6 +200,11 @@ static void text_facts(const json *reply, struct buf *out)
 		buf_printf(out, "%s)", clock_day(&a, json_int(f, "at", 0)));
 		if (status && strcmp(status, "active") != 0)
 			buf_printf(out, " (%s)", status);
+		if (json_bool(f, "other_branch", false))
+			buf_printf(out, " (on the unmerged branch %s only)",
+				json_str(f, "branch") ? json_str(f, "branch") : "?");
+		if (json_bool(f, "revised", false))
+			buf_str(out, " (revised since)");
 		if (reason)
 			buf_printf(out, " (suspect: %s)", reason);
 		buf_char(out, '\n');

@@ -202,6 +202,10 @@ def test_a_decision_of_a_branch_holds_there_until_it_is_merged(work):
     work.git("switch", "-q", "main")
     assert fact("mmap")["other_branch"] and not fact("getline").get("other_branch")
     assert "on branch mapped" in work.rem.run("facts", cwd=work.repo).out
+    calls = [{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"protocolVersion": "2025-06-18", "capabilities": {}}},
+             {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": {"name": "search_facts", "arguments": {"query": "mmap"}}}]
+    told = work.rem.run("mcp", input="".join(json.dumps(c) + "\n" for c in calls), cwd=work.repo).out.splitlines()[-1]
+    assert "unmerged branch mapped only" in told
     work.context()
     work.git("merge", "-q", "--no-ff", "-m", "merge", "mapped")
     wait_for(lambda: work.context() and not fact("mmap")["other_branch"], "the merged decision to hold here", limit=20)
