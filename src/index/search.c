@@ -231,7 +231,8 @@ static void search_once(
 	set_weights(r, in);
 	struct collect c = { .r = r, .in = in, .view = SIZE_MAX, .most_prior = prior_highest(in) };
 	size_t offset = MIN(in->offset, RESULTS_MAX), limit = MIN(in->limit, RESULTS_MAX - offset);
-	rank_start(&c.rank, r->scratch, MIN(offset + limit, r->docs));
+	/* One more than is given: what is passed over must not hide that there is more. */
+	rank_start(&c.rank, r->scratch, limit ? MIN(offset + limit + 1, r->docs) : 0);
 	if (in->by_session)
 		start_sessions(&c);
 	const uint32_t classes = filter_classes(&in->filter);

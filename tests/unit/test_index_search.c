@@ -297,6 +297,27 @@ static void very_long_questions_are_cut(void **state)
 	assert_true(r.n >= 3);
 }
 
+/* The strong ones are read first, being of the best sessions; all others are passed over then. */
+static void the_total_says_that_there_is_more_where_it_is_passed_over(void **state)
+{
+	enum { STRONG = 5, ALL = 5000 };
+	struct search_result r;
+	for (int i = 0; i < ALL; i++) {
+		struct doc d = { .id = DOC_ID(DOC_EVENT, 1000 + i),
+			.columns = { .at = 1, .session = 100 + (uint32_t)i, .kind = 1 },
+			.body = str_of(i < STRONG ? "zebra zebra zebra zebra" :
+						    "a zebra stands among many other words that say nothing of it at all here") };
+		assert_int_equal(index_put(ix, &d, 1, NULL), 0);
+	}
+	assert_int_equal(index_flush(ix, false, NULL), 0);
+	struct search s = { .query = query_parse(&a, an, str_of("zebra"), NULL), .limit = STRONG };
+	assert_int_equal(index_search(ix, &a, &s, &r, NULL), 0);
+	assert_int_equal(r.n, STRONG);
+	for (size_t i = 0; i < r.n; i++)
+		assert_true(DOC_ROW(r.hits[i].id) < 1000 + STRONG);
+	assert_true(r.total > STRONG && !r.total_is_exact);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -320,6 +341,7 @@ int main(void)
 		cmocka_unit_test(the_parts_of_a_score_add_up),
 		cmocka_unit_test(a_prompt_has_no_syntax),
 		cmocka_unit_test(very_long_questions_are_cut),
+		cmocka_unit_test(the_total_says_that_there_is_more_where_it_is_passed_over),
 	};
 	return cmocka_run_group_tests(tests, setup, teardown);
 }
