@@ -179,6 +179,8 @@ void render_status(struct client *c, const json *reply)
 		term_span(a, json_int(reply, "uptime_ms", 0)));
 	term_newline(t);
 	render_field(c, "data", json_str(reply, "home"));
+	if (json_str(reply, "store") && !str_starts(json_str(reply, "store"), "sqlite:"))
+		render_field(c, "store", json_str(reply, "store"));
 	render_field(c, "socket", json_str(reply, "socket"));
 	render_field(c, "http", json_str(reply, "http"));
 	render_field(c, "memory",

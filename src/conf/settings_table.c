@@ -119,7 +119,7 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 	[SET_SEARCH_LOG_DAYS] = { "search.log_days", SETTING_INT, "90", 0, 36500, NULL,
 		"days that it is kept; 0: for ever", false },
 	[SET_STORE] = { "store", SETTING_TEXT, "", 0, TEXT_LONGEST, NULL,
-		"where memories are kept: sqlite:PATH; empty: in the data folder", false },
+		"where memories are kept: sqlite:PATH or postgres://USER@HOST/DATABASE; empty: in the data folder", false },
 	[SET_SYNC_SWEEP_MINUTES] = { "sync.sweep_minutes", SETTING_REAL, "5", 0, MINUTES_MAX, NULL,
 		"minutes between looks at all markdown folders, besides the watch; 0: none", false },
 };

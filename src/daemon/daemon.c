@@ -166,6 +166,36 @@ static int born_run(struct desk *desk, void *ctx, struct err *err)
 	return store_counter_add(desk->store, BORN_AT, *born, err);
 }
 
+/*
+ * The index and its vectors follow one store. A file beside them names it; where there is none it is the one in the data
+ * folder.
+ */
+static int index_of_store(struct daemon *d, struct err *err)
+{
+	AUTO(buf_done) struct buf known = { 0 };
+	const char *mark = path_join(&d->arena, d->paths.run, "index-of");
+	const char *url = db_url_shown(&d->arena, d->url);
+	const char *usual = arena_printf(&d->arena, "sqlite:%s", d->paths.store);
+	if (file_read(mark, STORE_URL_MAX, &known, NULL))
+		buf_str(&known, usual);
+	if (!strcmp(buf_cstr(&known), url))
+		return 0;
+	log_info("the index is of another store; it is made anew");
+	if (file_remove_tree(d->paths.index, err))
+		return -1;
+	return file_write(mark, url, strlen(url), 0600, err);
+}
+
+/* Another daemon has written to the store, or this one. */
+static void heard(void *ctx, int64_t seq, bool has_merged)
+{
+	struct daemon *d = ctx;
+	follow_notify(d->follow, seq);
+	if (has_merged)
+		writer_refresh(d->writer);
+	embedding_wake(d->embedding);
+}
+
 static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 {
 	d->url = store_url(d);
@@ -180,6 +210,8 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 		return -1;
 	d->readers = readers_new(d->url);
 	if (writer_run(d->writer, LANE_REQUEST, born_run, ret_born, err))
+		return -1;
+	if (index_of_store(d, err))
 		return -1;
 	return follow_open(d->paths.index, d->readers, writer_seq(d->writer), &d->follow, err);
 }
@@ -231,6 +263,9 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->folders = folders_new(&folders);
 	d->keeper = keeper_new(d->readers, d->writer);
+	struct neighbours_setup neighbours = { .url = d->url, .heard = heard, .ctx = d };
+	if (db_is_postgres(d->url))
+		d->neighbours = neighbours_new(&neighbours);
 	struct drain_hooks hooks = {
 		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
 	};
@@ -318,6 +353,7 @@ void daemon_close(struct daemon *d)
 		http_quiesce(d->tcp);
 		follow_leave(d->follow);
 	}
+	neighbours_free(d->neighbours);
 	http_close(d->http);
 	tcp_door_close(d);
 	folders_free(d->folders);

@@ -18,6 +18,7 @@
 #include "daemon/journal.h"
 #include "daemon/keeper.h"
 #include "daemon/model_work.h"
+#include "daemon/neighbours.h"
 #include "daemon/observer.h"
 #include "daemon/readers.h"
 #include "daemon/transcript.h"
@@ -43,6 +44,7 @@ struct daemon {
 	struct writer *writer;
 	struct readers *readers;
 	struct follow *follow;
+	struct neighbours *neighbours; /* NULL: nobody else can write to the store */
 	_Atomic bool has_workers; /* commits are told to the embedding and the keeper */
 	struct embedding *embedding;
 	struct observer *observer;

@@ -8,13 +8,21 @@
 
 /* config: the settings as they are in force, and changing the file. */
 
+/* As people may see it. */
+static const char *shown(struct op_call *call, int id, const char *value)
+{
+	if (settings_table[id].is_secret && value && *value)
+		return "[hidden]";
+	return id == SET_STORE ? db_url_shown(call->arena, value) : value;
+}
+
 static void setting_write(struct op_call *call, struct jw *out, int id)
 {
 	const struct setting_info *info = &settings_table[id];
 	const char *value = settings_text(call->settings, (enum setting_id)id);
 	jw_object(out, NULL);
 	jw_str(out, "key", info->key);
-	jw_str(out, "value", info->is_secret && value && *value ? "[hidden]" : value);
+	jw_str(out, "value", shown(call, id, value));
 	jw_str(out, "default", info->standard);
 	jw_str(out, "origin", settings_origin(call->settings, (enum setting_id)id));
 	jw_str(out, "help", info->help);
@@ -70,7 +78,7 @@ static int change(struct op_call *call, const char *key, const char *value, stru
 	bool is_covered = !strcmp(settings_origin(call->settings, (enum setting_id)id), "environment");
 	jw_object(out, NULL);
 	jw_str(out, "key", settings_table[id].key);
-	jw_str(out, "value", value ? (settings_table[id].is_secret ? "[hidden]" : value) : settings_table[id].standard);
+	jw_str(out, "value", value ? shown(call, id, value) : settings_table[id].standard);
 	jw_str(out, "origin", is_covered ? "environment" : value ? "file" : "default");
 	if (is_covered)
 		jw_str(out, "note", "an environment variable of the daemon holds instead of the file");

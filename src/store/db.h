@@ -36,6 +36,7 @@ struct db_arg db_b(const void *blob, size_t n);
 #define DB_ARGS(...) (const struct db_arg[]){ __VA_ARGS__ }, sizeof((const struct db_arg[]){ __VA_ARGS__ }) / sizeof(struct db_arg)
 
 #define DB_VALUES_MAX 32 /* arguments of one statement */
+#define STORE_URL_MAX (64u << 10)
 
 /*
  * url: "sqlite:PATH" or "postgres://USER@HOST/DATABASE". A file on a network file system is refused (ERR_STORE): locks and
