@@ -60,6 +60,7 @@ struct reading {
 	pthread_mutex_t mutex;
 	pthread_cond_t landed;
 	size_t in_flight;
+	bool is_parsed; /* the last piece is on its way */
 	bool is_failed;
 	struct err failure;
 	int64_t new_events;
@@ -195,8 +196,13 @@ static void piece_done(struct work *work, int result, int64_t seq, const struct 
 	if (!result)
 		r->new_events += p->new_events;
 	r->in_flight--;
+	bool is_whole = r->is_parsed && !r->in_flight && r->new_events;
+	struct observer *observer = r->shared->observer;
 	pthread_cond_signal(&r->landed);
 	pthread_mutex_unlock(&r->mutex);
+	/* The reading may be over and gone by now. Its turns need not wait for other files. */
+	if (is_whole)
+		observer_poke(observer);
 	arena_done(&p->arena);
 	free(p);
 }
@@ -374,6 +380,9 @@ static int read_lines(struct reading *r, struct lines *l, struct err *err)
 		if (move_to(r, l->offset, l->number, err))
 			return -1;
 	}
+	pthread_mutex_lock(&r->mutex);
+	r->is_parsed = true;
+	pthread_mutex_unlock(&r->mutex);
 	return piece_send(r, err);
 }
 
