@@ -146,9 +146,11 @@ void render_sync(struct client *c, const json *reply)
 		list_show(c, json_get(reply, "folders"));
 	else if (json_get(reply, "files"))
 		result_show(c, reply);
-	else
-		term_printf(&c->term, PLAIN, "'%s' is no longer followed; %s of %s removed.\n",
+	else {
+		term_printf(&c->term, PLAIN, "'%s' is no longer followed; %s of %s removed.",
 			json_str(reply, "namespace"),
 			render_plural(c, json_int(reply, "chunks", 0), "chunk", "chunks"),
 			render_plural(c, json_int(reply, "removed", 0), "file was", "files were"));
+		term_newline(&c->term);
+	}
 }
