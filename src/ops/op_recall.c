@@ -18,15 +18,15 @@
  * title; each thing once. Says so when nothing that is remembered answers the question: a wrong answer costs more than none.
  */
 
-#define RECALL_BUDGET 2000      /* tokens */
+#define RECALL_BUDGET 2000 /* tokens */
 #define RECALL_BUDGET_MAX 100000
 #define RECALL_CANDIDATES 40
 #define RECALL_FACTS 3 /* offered first */
 #define RECALL_MESSAGES 20
 #define RECALL_FILE_MEMORIES 20
-#define RECALL_FULL_SHARE .5    /* of what is left, for one memory */
-#define RECALL_TITLE_TOKENS 60  /* below this a text is not begun any more */
-#define MESSAGE_EXCERPT 500     /* characters */
+#define RECALL_FULL_SHARE .5   /* of what is left, for one memory */
+#define RECALL_TITLE_TOKENS 60 /* below this a text is not begun any more */
+#define MESSAGE_EXCERPT 500    /* characters */
 #define SAME_START_BYTES 80
 
 struct recall {
@@ -44,28 +44,36 @@ struct recall {
 	size_t n, cap;
 };
 
-/* Share of a question's weight that an answer must hold, by number of meaningful words. Tuned by reading real answers. */
-static const struct {
-	size_t words;
-	double coverage;
-} recall_needs[] = { { 3, .5 }, { 6, .45 }, { QUESTION_WORDS_MAX, .35 } };
+/*
+ * What makes a hit an answer: the share of the question's weight that it holds, and how near it is
+ * in meaning. Calibrated as docs/benchmarks.md says, on questions about other projects and about
+ * things never discussed.
+ */
+#define ANSWER_BOTH .78    /* share and similarity together */
+#define ANSWER_COVERAGE .5 /* the share alone, where there is no vector */
+#define MESSAGE_COVERAGE \
+	.6 /* messages say much in passing, and short ones mean a little of everything */
+#define ANSWER_BESIDE .2          /* less is asked of what stands beside an answer */
 #define MESSAGE_JUDGED_BYTES 2000 /* a long output holds any words somewhere */
-#define MESSAGE_COVERAGE_MORE .1 /* messages say much in passing */
 
-static double coverage_needed(const struct question *q, bool is_message)
+static bool is_near(const struct found *f)
 {
-	size_t i = 0;
-	while (q->n > recall_needs[i].words)
-		i++;
-	return recall_needs[i].coverage + (is_message ? MESSAGE_COVERAGE_MORE : 0);
+	return f->hit.similarity >= (f->memory ? MEANING_ANSWERS : MEANING_INTERRUPTS);
 }
 
-static bool answers(struct recall *r, const struct found *f)
+static double coverage_needed(const struct found *f)
+{
+	if (!f->memory)
+		return MESSAGE_COVERAGE;
+	return f->hit.similarity > 0 ? ANSWER_BOTH - (double)f->hit.similarity : ANSWER_COVERAGE;
+}
+
+static bool answers(struct recall *r, const struct found *f, double less)
 {
 	struct arena *a = r->call->arena;
 	const struct memory *m = f->memory;
 	const char *texts[4] = { 0 };
-	if (!r->question.n || f->hit.similarity >= MEANING_ANSWERS)
+	if (!r->question.n || is_near(f))
 		return true;
 	if (m) {
 		texts[0] = m->title;
@@ -77,7 +85,7 @@ static bool answers(struct recall *r, const struct found *f)
 		texts[0] = arena_dup(a, text.p, utf8_cut(text.p, text.n, MESSAGE_JUDGED_BYTES));
 	}
 	return question_match(&r->question, r->call->analyser, texts, ARRAY_LEN(texts)).coverage >=
-	       coverage_needed(&r->question, !m);
+	       coverage_needed(f) - less;
 }
 
 static bool is_chosen(const struct recall *r, int64_t memory)
@@ -106,7 +114,8 @@ static void head_write(struct recall *r, struct buf *b, const struct found *f)
 	const struct event *e = f->event;
 	buf_printf(b, "[%s] %s", found_ref(a, f), clock_day(a, m ? m->at : e->at));
 	if (m)
-		buf_printf(b, " %s", m->type ? memory_type_names[m->type] : memory_kind_names[m->kind]);
+		buf_printf(b, " %s",
+			m->type ? memory_type_names[m->type] : memory_kind_names[m->kind]);
 	else
 		buf_printf(b, " %s", event_kind_names[e->kind]);
 	if (f->project)
@@ -145,8 +154,9 @@ static bool entry_write(struct recall *r, const struct found *f)
 	if (head > left)
 		return false;
 	left -= head;
-	const char *text = f->memory ? text_beyond(memory_text(a, f->memory), memory_title(a, f->memory))
-				     : text_one_line(a, str_of(event_text(a, f->event)), MESSAGE_EXCERPT);
+	const char *text =
+		f->memory ? text_beyond(memory_text(a, f->memory), memory_title(a, f->memory))
+			  : text_one_line(a, str_of(event_text(a, f->event)), MESSAGE_EXCERPT);
 	size_t share = r->n ? (size_t)((double)left * RECALL_FULL_SHARE) : left;
 	if (*text && share >= RECALL_TITLE_TOKENS) {
 		buf_printf(&b, "%s\n", cut_to_tokens(a, text, share - RECALL_TITLE_TOKENS / 2));
@@ -179,18 +189,28 @@ static void entry_offer(struct recall *r, const struct found *f)
 	const struct memory *m = f->memory;
 	if (m && (is_chosen(r, m->id) || m->confidence < r->min_confidence || is_told(r, m)))
 		return;
-	if (!titles_add(r->titles, r->call->analyser, f->memory ? memory_title(a, f->memory) : event_title(a, f->event)))
+	if (!titles_add(r->titles, r->call->analyser,
+		    f->memory ? memory_title(a, f->memory) : event_title(a, f->event)))
 		return;
 	entry_write(r, f);
+}
+
+static bool is_there(const struct found *f)
+{
+	return f->memory || f->event;
 }
 
 static int offer_search(struct recall *r, struct find *f, struct err *err)
 {
 	struct find_result result;
-	if (find_run(&r->l, f, &result, err) || feedback_order(r->call, result.found, result.n, err))
+	if (find_run(&r->l, f, &result, err) ||
+		feedback_order(r->call, result.found, result.n, err))
 		return -1;
-	for (size_t i = 0; i < result.n; i++)
-		if ((result.found[i].memory || result.found[i].event) && answers(r, &result.found[i]))
+	bool is_answered = r->n > 0;
+	for (size_t i = 0; i < result.n && !is_answered; i++)
+		is_answered = is_there(&result.found[i]) && answers(r, &result.found[i], 0);
+	for (size_t i = 0; i < result.n && is_answered; i++)
+		if (is_there(&result.found[i]) && answers(r, &result.found[i], ANSWER_BESIDE))
 			entry_offer(r, &result.found[i]);
 	return 0;
 }
@@ -203,8 +223,8 @@ static int offer_files(struct recall *r, int64_t project, struct err *err)
 		int64_t *ids;
 		size_t n;
 		struct memory *list;
-		if (query_memories_of_file(r->call->store, a, project, call_file(r->call, r->files[i]), RECALL_FILE_MEMORIES,
-			    &ids, &n, err))
+		if (query_memories_of_file(r->call->store, a, project,
+			    call_file(r->call, r->files[i]), RECALL_FILE_MEMORIES, &ids, &n, err))
 			return -1;
 		list = ARENA_ARRAY(a, struct memory, n + 1);
 		if (n && store_memories(r->call->store, a, ids, n, list, err))
@@ -223,7 +243,8 @@ static int offer_files(struct recall *r, int64_t project, struct err *err)
 
 static int recall_run(struct recall *r, int64_t project, struct err *err)
 {
-	struct find f = { .text = r->text, .filter = { .project = (uint32_t)project, .classes = 1u << DOC_MEMORY },
+	struct find f = { .text = r->text,
+		.filter = { .project = (uint32_t)project, .classes = 1u << DOC_MEMORY },
 		.limit = RECALL_CANDIDATES };
 	bool asks = r->text && *r->text;
 	/* What is known for good comes before what happened once. */
@@ -250,7 +271,9 @@ static void recall_write(struct recall *r, struct jw *out)
 	if (!r->n)
 		jw_str(out, "text", "Nothing relevant is remembered.");
 	else if (is_messages)
-		jw_printf(out, "text", "No memory answers this; these messages of earlier sessions may.\n\n%s", buf_cstr(&r->out));
+		jw_printf(out, "text",
+			"No memory answers this; these messages of earlier sessions may.\n\n%s",
+			buf_cstr(&r->out));
 	else
 		jw_str(out, "text", buf_cstr(&r->out));
 	jw_bool(out, "found", r->n > 0);
@@ -282,7 +305,9 @@ int op_recall(struct op_call *call, struct jw *out, struct err *err)
 		return -1;
 	question_make(&r.question, call->analyser, str_of(r.text));
 	struct rarity rarity = { .project = project, .words = UINT64_MAX, .absent_is_rare = true };
-	int failed = rarity_weigh(&r.l, &rarity, &r.question, err) || recall_run(&r, project, err) ? -1 : 0;
+	int failed = rarity_weigh(&r.l, &rarity, &r.question, err) || recall_run(&r, project, err)
+			     ? -1
+			     : 0;
 	if (!failed)
 		recall_write(&r, out);
 	buf_done(&r.out);
