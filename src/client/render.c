@@ -44,6 +44,7 @@ static const struct {
 	{ "resume", render_resume },
 	{ "config", render_config },
 	{ "backup", render_backup },
+	{ "store", render_store },
 	{ "restore", render_restore },
 	{ "facts", render_facts },
 	{ "review", render_review },

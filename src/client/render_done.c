@@ -241,6 +241,12 @@ void render_backup(struct client *c, const json *r)
 		term_bytes(&c->term.arena, json_int(r, "bytes", 0)));
 }
 
+void render_store(struct client *c, const json *r)
+{
+	SAY(c, "Copied %s into %s: %s.", json_str(r, "from"), json_str(r, "to"), things(c, r));
+	SAY(c, "It is used once the setting says so: `remanence config set store %s`, then `remanence stop`.", json_str(r, "to"));
+}
+
 void render_restore(struct client *c, const json *r)
 {
 	const json *gone = json_get(r, "forgotten");

@@ -60,7 +60,8 @@ static void *neighbours_main(void *arg)
 			continue;
 		}
 		if (!n->has_complained)
-			log_warn("what other daemons store is not heard of at present: %s", err.text);
+			log_warn("what other daemons store is not heard of at present: %s",
+				err.text);
 		n->has_complained = true;
 		nap();
 	}

@@ -43,7 +43,10 @@ static int check_store(struct doctor *d, struct err *err)
 	struct store_stats s;
 	if (store_check(d->call->store, d->is_deep, &report, err) || store_stats(d->call->store, 0, &s, err))
 		return -1;
-	if (report.len)
+	if (report.len && db_is_shared(store_db(d->call->store)))
+		SAY(d, "store", false, "bring the database back from a backup of its server; `remanence import` brings back what came since",
+			"damaged: %s", buf_cstr(&report));
+	else if (report.len)
 		SAY(d, "store", false, "stop the daemon, keep a copy of the folder, then `remanence restore` the latest backup; "
 			"`remanence import` brings back what came since", "damaged: %s", buf_cstr(&report));
 	else

@@ -38,6 +38,7 @@ const struct op ops[] = {
 	{ "sessions", op_sessions },
 	{ "stats", op_stats },
 	{ "status", op_status },
+	{ "store", op_store },
 	{ "stop", op_stop },
 	{ "sync", op_sync },
 	{ "timeline", op_timeline },

@@ -316,6 +316,15 @@ static const struct param restore_params[] = {
 	END,
 };
 
+static const struct param store_params[] = {
+	{ "action", PARAM_CHOICE, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, "copy", "what to do" },
+	{ "from", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, TEXT_MAX, NULL,
+		"the store to copy: sqlite:PATH or postgres://USER@HOST/DATABASE" },
+	{ "to", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, TEXT_MAX, NULL,
+		"the store to copy to, which must be empty or not there yet" },
+	END,
+};
+
 static const struct param install_params[] = {
 	{ "agents", PARAM_CHOICE, POSITIONAL_LIST, NULL, 0, 0, WIRED_AGENTS,
 		"which agents (all that are found)" },
@@ -537,6 +546,10 @@ const struct op_spec op_specs[] = {
 		NULL, no_params, HOUSE },
 	{ "backup", NULL, OP_WRITES | OP_SLOW, "Copy the store into one file", NULL, NULL,
 		backup_params, HOUSE },
+	{ "store", NULL, OP_WRITES | OP_SLOW, "Copy a store into another kind of database",
+		"  remanence store copy sqlite:$HOME/.local/share/remanence/remanence.db postgres://me@host/memory\n"
+		"  remanence store copy postgres://me@host/memory sqlite:/tmp/memory.db",
+		NULL, store_params, HOUSE },
 	{ "restore", NULL, OP_WRITES | OP_SLOW, "Put a backup in the place of the store", NULL,
 		NULL, restore_params, HOUSE },
 	{ "export", NULL, OP_STREAMS | OP_SLOW, "Print all memories", NULL, NULL, export_params,

@@ -123,14 +123,15 @@ int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err
 {
 	const char *state = r ? PQresultErrorField(r, PG_DIAG_SQLSTATE) : NULL;
 	const char *message = r ? PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY) : NULL;
-	bool is_down = PQstatus(db->conn) == CONNECTION_BAD;
+	/* The server gives a state with each of its errors; libpq has none to say that it is gone. */
+	bool is_down = PQstatus(db->conn) == CONNECTION_BAD || !state;
 	size_t i = 0;
 
-	if (is_down && !state)
+	if (!state)
 		state = "08006";
 	if (!message)
 		message = PQerrorMessage(db->conn);
-	while (!is_class(state ? state : "", troubles[i].state))
+	while (!is_class(state, troubles[i].state))
 		i++;
 	err_set(err, troubles[i].code, "%s (%s on '%s': %.*s)", troubles[i].text, what, db->shown,
 		first_line(message), message);
