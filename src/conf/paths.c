@@ -64,6 +64,7 @@ int paths_init(struct paths *p, const char *home_override, struct arena *a, stru
 	made.index = path_join(a, made.home, "index");
 	made.spool = path_join(a, made.home, "spool");
 	made.run = path_join(a, made.home, "run");
+	made.observer = path_join(a, made.run, "remanence-observer");
 	made.socket = path_join(a, made.run, "socket");
 	made.lock = path_join(a, made.run, "lock");
 	made.token = path_join(a, made.run, "token");
@@ -84,7 +85,8 @@ int paths_init(struct paths *p, const char *home_override, struct arena *a, stru
 int paths_create(const struct paths *p, struct err *err)
 {
 	const char *const spool_folders[] = { "tmp", "new", "bad" };
-	const char *const folders[] = { p->home, p->index, p->spool, p->run, p->log, p->backup };
+	const char *const folders[] = { p->home, p->index, p->spool, p->run, p->observer, p->log,
+		p->backup };
 	AUTO(buf_done) struct buf path = { 0 };
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)

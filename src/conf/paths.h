@@ -15,6 +15,7 @@ struct paths {
 	const char *index;    /* home/index */
 	const char *spool;    /* home/spool; tmp/, new/, bad/ below */
 	const char *run;      /* home/run */
+	const char *observer; /* home/run/remanence-observer: where an agent runs that is asked as a model */
 	const char *socket;   /* home/run/socket */
 	const char *lock;     /* home/run/lock */
 	const char *token;    /* home/run/token */

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "build_id.h"
 #include "daemon/http.h"
 #include "daemon/listen.h"
@@ -245,6 +246,8 @@ static void open_workers(struct daemon *d, int64_t born)
 		.current = d->current,
 		.observer = d->observer,
 		.prompts = d->paths.prompts,
+		.is_shared = !str_starts(d->url, "sqlite:"),
+		.folder = d->paths.observer,
 		.is_settled = is_settled,
 		.ctx = d,
 	};

@@ -74,9 +74,10 @@ static int try_units(struct canary *c, struct err *err)
 {
 	struct model_work *w = c->hand->work;
 	struct trial *t = &c->trial;
-	*t = (struct trial){
-		.settings = c->hand->settings, .prompts = w->setup.prompts, .stop = &w->stop
-	};
+	*t = (struct trial){ .settings = c->hand->settings,
+		.prompts = w->setup.prompts,
+		.folder = w->setup.folder,
+		.stop = &w->stop };
 	int result = trial_open(t, &c->arena, NULL, err);
 	for (size_t i = 0; i < c->n && !result && !atomic_load(&w->stop); i++) {
 		struct trial_result r;

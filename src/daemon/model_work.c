@@ -85,6 +85,7 @@ static bool hand_open(struct hand *h)
 	h->settings = s;
 	if (!llm_config_fill(s, &config))
 		return false;
+	config.folder = w->setup.folder;
 	meet(w, &config);
 	if (llm_open(&config, &h->llm, &err)) {
 		h->llm = NULL;
@@ -413,7 +414,7 @@ struct model_work *model_work_new(const struct model_work_setup *setup)
 	w->setup = *setup;
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->wake, NULL);
-	if (writer_run(setup->writer, LANE_BACKGROUND, release_run, NULL, &err))
+	if (!setup->is_shared && writer_run(setup->writer, LANE_BACKGROUND, release_run, NULL, &err))
 		log_warn("jobs of the daemon before cannot be released: %s", err.text);
 	model_work_wake(w);
 	return w;

@@ -31,6 +31,8 @@ struct model_work_setup {
 	struct writer *writer;
 	struct current *current;
 	struct observer *observer;
+	bool is_shared;      /* other daemons work on this store: their leases hold until they run out */
+	const char *folder;  /* where programs run that are asked as models */
 	const char *prompts; /* folder of a person's own prompt files */
 	bool (*is_settled)(void *ctx); /* nothing that hooks spoke of remains to be read */
 	void *ctx;

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "daemon/daemon.h"
 #include "daemon/http.h"
+#include "store/job.h"
 #include "store/folder.h"
 
 #define SECOND_MS 1000u
@@ -68,6 +69,13 @@ static int prune_run(struct desk *desk, void *ctx, struct err *err)
 	return state.is_filling ? 0 : store_change_prune(desk->store, state.seq, err);
 }
 
+static int replies_run(struct desk *desk, void *ctx, struct err *err)
+{
+	const struct settings *s = current_settings(((struct daemon *)ctx)->current);
+	return store_calls_prune(
+		desk->store, clock_now() - settings_int(s, SET_OBSERVER_REPLIES_DAYS) * DAY_MS, err);
+}
+
 static int train_run(struct desk *desk, void *ctx, struct err *err)
 {
 	return store_train_dictionary(desk->store, err);
@@ -121,6 +129,7 @@ static void retention(struct daemon *d)
 {
 	chore_put(d, "retention", false, retention_run);
 	chore_put(d, "pruning", false, prune_run);
+	chore_put(d, "pruning raw answers", false, replies_run);
 	chore_put(d, "pruning the search log", false, log_prune_run);
 	drain_clean(&d->paths);
 }

@@ -140,7 +140,7 @@ void command_ask(struct llm *l, const struct llm_question *q, struct llm_answer 
 	ret->request_bytes = input.len;
 	snprintf(ret->model, sizeof ret->model, "%s", *l->c.model ? l->c.model : "command");
 	struct leash_run run = { .argv = argv,
-		.cwd = "/",
+		.cwd = l->c.folder ? l->c.folder : "/",
 		.env = environment(&a),
 		.input = buf_cstr(&input),
 		.input_len = input.len,

@@ -104,6 +104,7 @@ static void copy_config(struct llm *l, const struct llm_config *c)
 		.key_file = arena_str(a, c->key_file),
 		.key_command = arena_str(a, c->key_command),
 		.keep_alive = arena_str(a, c->keep_alive),
+		.folder = arena_str(a, c->folder),
 		.timeout_ms = c->timeout_ms,
 		.stall_ms = c->stall_ms,
 		.context_tokens = c->context_tokens };

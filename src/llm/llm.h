@@ -19,6 +19,9 @@
 
 #define LLM_REPLY_MAX (1u << 20) /* bytes of an answer; the rest is not read */
 
+/* What runs in a folder of this name is never captured, whatever wrote a transcript of it. */
+#define LLM_FOLDER "remanence-observer"
+
 struct llm;
 
 struct llm_config {
@@ -30,6 +33,7 @@ struct llm_config {
 	 * that the provider's own programs read (OPENAI_API_KEY …), which goes to no other address.
 	 */
 	const char *key, *key_file, *key_command;
+	const char *folder;        /* command: where it runs, a folder named LLM_FOLDER; NULL: "/" */
 	int timeout_ms, stall_ms;
 	int64_t context_tokens;    /* ollama num_ctx; 0: the server's own */
 	const char *keep_alive;    /* ollama: how long the model stays in memory; NULL: the server's own */

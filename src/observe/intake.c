@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "llm/llm.h"
 #include "conf/project.h"
 #include "observe/clean.h"
 #include "text/hash.h"
@@ -187,6 +188,9 @@ static bool folder_is_excluded(struct take *t, const char *cwd)
 	const char *const *list = settings_list(t->in->settings, SET_CAPTURE_EXCLUDE);
 	const char *dir = cwd && *cwd ? path_clean(t->a, "/", cwd) : NULL;
 
+	/* An agent that is asked as a model: what it was sent is ours. */
+	if (dir && strcmp(path_base(dir), LLM_FOLDER) == 0)
+		return true;
 	for (; dir && list && *list; list++) {
 		const char *pattern = expand_home(t->a, *list);
 		size_t n = strlen(pattern);

@@ -20,6 +20,7 @@ int trial_open(struct trial *t, struct arena *a, const char *model, struct err *
 	}
 	if (model)
 		c.model = model;
+	c.folder = t->folder;
 	t->arena = a;
 	t->model = c.model ? c.model : "";
 	if (mode_load(a, t->prompts, settings_text(t->settings, SET_OBSERVER_MODE), &t->mode, err))

@@ -17,6 +17,7 @@ struct trial {
 	/* Filled in by the caller. */
 	const struct settings *settings;
 	const char *prompts; /* folder, or NULL */
+	const char *folder;  /* of llm_config, or NULL */
 	const _Atomic bool *stop;
 	/* Since trial_open. */
 	struct arena *arena;

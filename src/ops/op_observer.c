@@ -149,7 +149,8 @@ static const char *advice_of(struct op_call *call, const struct ask *k, const ch
 
 static int test_run(struct op_call *call, struct jw *out, struct err *err)
 {
-	struct trial t = { .settings = call->settings, .prompts = call->paths->prompts };
+	struct trial t = { .settings = call->settings, .prompts = call->paths->prompts,
+		.folder = call->paths->observer };
 	struct trial_result r = { 0 };
 	struct unit *units;
 	size_t n;
@@ -251,6 +252,7 @@ static int eval_model(struct eval *e, const char *model, struct trial *t, struct
 {
 	t->settings = e->call->settings;
 	t->prompts = e->call->paths->prompts;
+	t->folder = e->call->paths->observer;
 	int result = trial_open(t, e->call->arena, model, err);
 	for (size_t i = 0; i < e->n && !result; i++) {
 		struct trial_result r = { 0 };

@@ -185,16 +185,21 @@ static int next_job(struct store *s, struct arena *a, const struct job_lease *l,
 	struct err *err)
 {
 	/*
-	 * A turn that will be looked at again is not sent before; a session that ended need not wait
+	 * A turn that will be looked at again is not sent before. A session that ended need not wait
 	 * until it is quiet.
 	 */
 	static const char next[] =
-		"SELECT " JOB_COLUMNS
-		" FROM job j WHERE j.kind = ?1 AND j.state = 0 AND j.run_after "
-		"<= ?2 AND (?3 = 0 OR j.project = ?3) AND (?4 = 0 OR j.attempts = 0) AND NOT "
-		"EXISTS "
-		"(SELECT 1 FROM turn t WHERE t.id = j.turn AND t.is_dirty = 1 AND t.is_stopped = 1)"
-		" ORDER BY j.at DESC, j.id LIMIT 1";
+		"SELECT " JOB_COLUMNS " FROM job j WHERE j.kind = ?1 AND j.state = 0 AND "
+				      "(j.run_after <= ?2 OR (j.kind = 2 "
+		"AND j.attempts = 0 AND j.last_error IS NULL AND EXISTS (SELECT 1 FROM session s "
+		"WHERE "
+		"s.id = j.session AND s.ended_at > 0 AND s.ended_at >= s.last_event_at))) AND (?3 "
+		"= 0 OR "
+		"j.project = ?3) AND (?4 = 0 OR j.attempts = 0) AND NOT EXISTS (SELECT 1 FROM turn "
+		"t "
+		"WHERE t.id = j.turn AND t.is_dirty = 1 AND t.is_stopped = 1) ORDER BY j.at DESC, "
+		"j.id "
+		"LIMIT 1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	_Static_assert(JOB_STATE_WAITING == 0 && JOB_STATE_RUNNING == 1 && JOB_SUMMARY == 2 &&
 			       JOB_CANARY == 3,

@@ -276,7 +276,6 @@ def test_units_that_an_answer_cut_off_did_not_reach_are_asked_for_alone(model):
     model.play("ok", GOOD, texts=[whole[:whole.index("Case of the second")]])
     model.rem.start()
     model.done(2)
-    wait_for(lambda: len([m for m in model.made() if m[1]]) == 2, "two memories")
     assert [u for u, in model.sql("SELECT units FROM model_call WHERE kind = 1 ORDER BY id")] == [2, 1]
 
 
@@ -337,13 +336,12 @@ def test_what_a_person_rejects_makes_way_for_the_memory_of_the_rules(model):
     assert model.rem.json("get", str(rule))["records"][0]["status"] == "active"
 
 
-def test_what_is_forgotten_makes_way_and_leaves_no_raw_answer(model):
+def test_forgetting_takes_what_the_model_made_and_every_raw_answer(model):
     model.session()
     model.done()
-    ref = str(model.made()[0][0])
-    rule = model.sql("SELECT id FROM memory WHERE superseded_by = ?", int(ref))[0][0]
-    model.rem.run("forget", ref, "--yes")
-    assert model.rem.json("get", str(rule))["records"][0]["status"] == "active"
+    assert model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(1,)]
+    model.rem.run("forget", str(model.made()[0][0]), "--yes")
+    assert model.made() == []
     assert model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(0,)]
 
 
@@ -419,3 +417,81 @@ def test_without_a_provider_nothing_is_sent_and_no_job_waits(model):
     wait_for(lambda: model.rem.json("stats")["memories"]["observation"], "the rules' memory")
     assert model.rem.json("jobs")["jobs"] == [] and model.asked() == []
     assert model.rem.run("observer", "test", check=False).status == 2
+
+
+def test_an_agent_that_is_asked_as_a_model_is_never_captured(model):
+    program = model.rem.scratch / "agent"
+    seen = model.rem.scratch / "seen"
+    program.write_text("#!/bin/sh\ncat > %s\n%s hook claude UserPromptSubmit < %s\npwd >> %s\nenv >> %s\ncat %s\n" % (
+        seen, model.rem.client, model.rem.scratch / "hook.json", seen, seen, model.rem.scratch / "answer.json"))
+    program.chmod(0o755)
+    (model.rem.scratch / "answer.json").write_text(GOOD)
+    other = ClaudeSession(model.rem, model.rem.repo)
+    (model.rem.scratch / "hook.json").write_text(json.dumps(other.base("UserPromptSubmit", prompt="You write memories")))
+    model.rem.env.update({"REMANENCE_OBSERVER_PROVIDER": "command", "REMANENCE_OBSERVER_URL": str(program)})
+    model.session()
+    model.done()
+    assert len(model.made()) == 1
+    said = seen.read_text()
+    assert "REMANENCE_OBSERVER=1" in said and "unit 1" in said
+    folder = [line for line in said.splitlines() if line.endswith("/run/remanence-observer")][0]
+    # Not by its hooks, nor by a transcript that it wrote all the same.
+    own = ClaudeSession(model.rem, folder)
+    own.prompt("=== unit 1 ===", hook=False)
+    own.reply(GOOD, hook=False)
+    own.write()
+    model.rem.run("import", own.path)
+    assert len(model.rem.json("sessions", "--project", "all")["sessions"]) == 1
+
+
+def test_with_the_provider_dead_all_units_are_there_memory_is_flat_and_then_each_is_done_once(model):
+    """Killed at random meanwhile. UNITS units, all from an import."""
+    model.play("reset")
+    model.rem.env["REMANENCE_OBSERVER_MAX_CHARS"] = "24000"
+    model.rem.env["REMANENCE_OBSERVER_DAILY_TOKENS"] = "0"
+    per = 20
+    for i in range(UNITS // per):
+        model.session(prompt="Fix the parser for case %d" % i, n=per, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects", timeout=1800)
+    wait_for(lambda: model.sql("SELECT count(*) FROM job WHERE kind = 1")[0][0] == UNITS, "all jobs", 600)
+    sizes = []
+    asked = 0
+    for i in range(6):
+        wait_for(lambda: len(model.asked()) > asked, "another attempt")
+        sizes.append(model.rem.json("status")["rss_anon_bytes"])
+        model.rem.kill()
+        asked = len(model.asked())
+        model.rem.start()
+    assert model.counts()["waiting"] + model.counts()["running"] >= UNITS and not model.counts()["dead"]
+    assert max(sizes[1:]) < min(sizes[1:]) * 1.5 + (8 << 20), sizes
+    model.play("ok", units(*[answer(observation("Case of unit %d" % (i + 1)), unit=i + 1) for i in range(6)]))
+    model.rem.kill()
+    model.rem.start()
+    wait_for(lambda: not model.sql("SELECT count(*) FROM job WHERE kind = 1 AND state <> 2")[0][0], "the backlog to drain", 60 + UNITS / 4)
+    assert model.sql("SELECT count(*) FROM job WHERE kind = 1 AND attempts = 1") == [(UNITS,)]
+    assert model.sql("SELECT count(*) FROM (SELECT turn FROM memory WHERE origin = 2 AND turn IS NOT NULL GROUP BY turn HAVING count(*) > 1)") == [(0,)]
+    assert model.sql("SELECT sum(units) FROM model_call WHERE kind = 1 AND outcome = 1") == [(UNITS,)]
+
+
+def test_tokens_grow_with_the_length_of_a_session_and_not_faster(model):
+    """What a unit costs does not depend on how much came before it."""
+    model.rem.env["REMANENCE_OBSERVER_DAILY_TOKENS"] = "0"
+    n = 60
+    model.session(n=n, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.done(n)
+    sizes = [b for b, in model.sql("SELECT c.bytes_in FROM model_call c JOIN job j ON j.id = c.job WHERE c.kind = 1 ORDER BY j.at")]
+    assert len(sizes) == n and max(sizes[-10:]) < 1.3 * max(sizes[:10]), sizes
+
+
+def test_a_model_that_is_set_later_takes_up_the_history_newest_first(model):
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "none"
+    for i in range(3):
+        model.session(prompt="Fix the parser for file %d" % i, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    assert model.rem.json("jobs")["jobs"] == []
+    model.rem.run("stop")
+    model.rem.env["REMANENCE_OBSERVER_PROVIDER"] = "openai"
+    model.rem.start()
+    model.done(3)
+    assert len(model.asked()) == 3
