@@ -207,8 +207,12 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 		.committed = committed,
 		.ctx = d,
 	};
-	if (writer_open(&setup, &d->writer, err))
+	if (writer_open(&setup, &d->writer, err)) {
+		/* Busy means another daemon of this folder, of whom nothing needs to be said. */
+		if (err->code == ERR_BUSY)
+			err->code = ERR_STORE;
 		return -1;
+	}
 	d->readers = readers_new(d->url);
 	if (writer_run(d->writer, LANE_REQUEST, born_run, ret_born, err))
 		return -1;

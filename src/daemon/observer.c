@@ -175,6 +175,8 @@ static int round_read(struct observer *o, struct round *r, struct err *err)
 static int turn_write(struct desk *desk, struct round *r, struct turn_result *t, struct err *err)
 {
 	bool is_still = t->touches == atomic_load(slot_of(r->observer, t->turn.session));
+	if (is_still && store_turn_is_still(desk->store, &t->turn, &is_still, err))
+		return -1;
 	if (is_still && (store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
 				store_turn_candidates(desk->store, &t->turn, t->candidates,
 					t->ncandidates, err) ||

@@ -304,6 +304,12 @@ static const char *const tables_9[] = {
 	NULL,
 };
 
+/* Counts what happened to a turn: several daemons may run its rules, and only one that saw all of it writes. */
+static const char *const tables_10[] = {
+	"ALTER TABLE turn ADD COLUMN touched BIGINT NOT NULL DEFAULT 0;",
+	NULL,
+};
+
 const struct migration migrations[] = {
 	{ 1, tables_1 },
 	{ 2, tables_2 },
@@ -314,6 +320,7 @@ const struct migration migrations[] = {
 	{ 7, tables_7, candidates_pack },
 	{ 8, tables_8 },
 	{ 9, tables_9 },
+	{ 10, tables_10 },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

@@ -83,12 +83,14 @@ int store_pause(struct store *s, int64_t session, int64_t project, int64_t from,
 int store_resume(struct store *s, int64_t session, int64_t project, int64_t at, int64_t *ret_ended, struct err *err);
 
 /* turn.c — dirty turns, quiet first. */
-struct turn { int64_t id, session, project, started_at, last_event_at; const char *agent_turn; int64_t ordinal; bool is_dirty, is_stopped; };
+struct turn { int64_t id, session, project, started_at, last_event_at; const char *agent_turn; int64_t ordinal, touched; bool is_dirty, is_stopped; };
 /* Turns that changed since their rules ran and are quiet: stopped, followed by another prompt, ended, or without event since `quiet_before`. */
 int store_turns_dirty(struct store *s, struct arena *a, int64_t quiet_before, int64_t after /* this turn */, size_t max, struct turn **ret, size_t *ret_n, struct err *err);
 int store_turn_get(struct store *s, struct arena *a, int64_t id, struct turn *ret, struct err *err);
 /* All turns whose events are still there become dirty, when the rules are not of this version. */
 int store_turns_of_rules(struct store *s, int64_t version, struct err *err);
+/* Where other daemons write too: is the turn as it was read, and still dirty? Else another one has seen more, or was faster. */
+int store_turn_is_still(struct store *s, const struct turn *t, bool *ret, struct err *err);
 int store_turn_stopped(struct store *s, int64_t session, const char *agent_turn /* NULL: latest */, struct err *err);
 /* Replaces what the rules made of this turn: memories keyed (turn, rule, slot); same key and same content keeps id and row. Clears dirty. */
 int store_turn_memories(struct store *s, const struct turn *t, struct memory *memories, size_t n, struct err *err);

@@ -16,7 +16,7 @@
 	" (o.started_at = t.started_at AND o.id <= t.id))),"                                    \
 	" (SELECT e.project FROM event e WHERE e.session = t.session AND e.at BETWEEN "         \
 	"t.started_at AND t.last_event_at"                                                      \
-	" AND e.turn = t.id GROUP BY e.project ORDER BY count(*) DESC LIMIT 1)"
+	" AND e.turn = t.id GROUP BY e.project ORDER BY count(*) DESC LIMIT 1), t.touched"
 
 static void read_turn(struct arena *a, struct db_rows *r, struct turn *ret)
 {
@@ -26,6 +26,7 @@ static void read_turn(struct arena *a, struct db_rows *r, struct turn *ret)
 		.started_at = db_int(r, 3),
 		.last_event_at = db_int(r, 4),
 		.agent_turn = row_str(a, r, 5),
+		.touched = db_int(r, 10),
 		.is_dirty = db_int(r, 6),
 		.is_stopped = db_int(r, 7),
 		.ordinal = db_int(r, 8) };
@@ -75,6 +76,18 @@ int store_turn_get(struct store *s, struct arena *a, int64_t id, struct turn *re
 	if (rc == 0)
 		return err_set(err, ERR_NOT_FOUND, "there is no turn %lld", (long long)id);
 	read_turn(a, r, ret);
+	return 0;
+}
+
+int store_turn_is_still(struct store *s, const struct turn *t, bool *ret, struct err *err)
+{
+	int64_t n = 1;
+
+	if (db_is_shared(s->db) &&
+		db_one(s->db, "SELECT count(*) FROM turn WHERE id = ?1 AND is_dirty = 1 AND touched = ?2",
+			DB_ARGS(db_i(t->id), db_i(t->touched)), 0, &n, err))
+		return -1;
+	*ret = n > 0;
 	return 0;
 }
 

@@ -107,7 +107,7 @@ int turn_touch(struct store *s, int64_t turn, int64_t at, struct err *err)
 	if (!turn)
 		return 0;
 	return db_run(s->db,
-		"UPDATE turn SET is_dirty = 1,"
+		"UPDATE turn SET is_dirty = 1, touched = touched + 1,"
 		" started_at = CASE WHEN started_at = 0 OR started_at > ?2 THEN ?2 ELSE started_at "
 		"END,"
 		" last_event_at = CASE WHEN last_event_at < ?2 THEN ?2 ELSE last_event_at END "
@@ -149,7 +149,7 @@ int turn_tidy(struct store *s, int64_t turn, struct err *err)
 	if (!n && !is_named)
 		return db_run(s->db, "DELETE FROM turn WHERE id = ?1", DB_ARGS(db_i(turn)), err);
 	return db_run(s->db,
-		"UPDATE turn SET started_at = ?2, last_event_at = ?3, is_dirty = ?4 WHERE id = ?1",
+		"UPDATE turn SET started_at = ?2, last_event_at = ?3, is_dirty = ?4, touched = touched + 1 WHERE id = ?1",
 		DB_ARGS(db_i(turn), db_i(first), db_i(last), db_i(n > 0)), err);
 }
 

@@ -517,9 +517,43 @@ static void any_order_of_arrival_gives_the_same_events(void **state)
 	}
 }
 
+static void a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read(void **state)
+{
+	struct fixture *f = *state;
+	int64_t s = make_session(f, "a", make_project(f, "/src/app"));
+	struct captured_event p = prompt(SOURCE_TRANSCRIPT, "u1", "do it", T0), r = reply(SOURCE_TRANSCRIPT, "r1", "Done.", T0 + 200);
+	struct turn *turns;
+	struct store *other;
+	size_t n;
+	bool is_still;
+
+	put_event(f, s, &p, NULL, NULL);
+	ok(store_turn_stopped(f->s, s, NULL, &f->err));
+	ok(store_turns_dirty(f->s, &f->arena, 0, 0, 10, &turns, &n, &f->err));
+	assert_int_equal(n, 1);
+	ok(store_turn_is_still(f->s, &turns[0], &is_still, &f->err));
+	assert_true(is_still);
+	ok(store_open(f->url, DB_WRITE, NULL, &other, &f->err));
+	const struct event_put put = { .session = s, .agent = AGENT_CLAUDE, .event = &r };
+	enum put_result result;
+	ok(store_event_put(other, &put, &result, NULL, &f->err));
+	store_close(other);
+	/* One file has one daemon, which counts for itself. */
+	ok(store_turn_is_still(f->s, &turns[0], &is_still, &f->err));
+	assert_int_equal(is_still, is_file(f));
+	ok(store_turns_dirty(f->s, &f->arena, 0, 0, 10, &turns, &n, &f->err));
+	ok(store_turn_is_still(f->s, &turns[0], &is_still, &f->err));
+	assert_true(is_still);
+	ok(store_turn_memories(f->s, &turns[0], NULL, 0, &f->err));
+	ok(store_turn_is_still(f->s, &turns[0], &is_still, &f->err));
+	assert_int_equal(is_still, is_file(f));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(
+			a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read, fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(a_transcript_copy_takes_over_the_row_of_the_hook,
 			fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
