@@ -22,6 +22,7 @@
 #include "base/proc.h"
 #include "base/str.h"
 #include "build_id.h"
+#include "conf/environment.h"
 #include "wire/client.h"
 
 #define PROGRAM "remanenced"
@@ -38,23 +39,6 @@
 
 extern char **environ;
 
-/* A name that ends with '_' stands for all variables that start so. */
-static const char *const environment_kept[] = { "HOME", "PATH", "USER", "LOGNAME", "LANG", "LC_",
-	"TZ", "TMPDIR", "XDG_", "REMANENCE_",
-	/* where agents keep transcripts */ "CLAUDE_CONFIG_DIR", "CODEX_HOME",
-	/* of tests */ "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "LSAN_OPTIONS" };
-
-static bool is_kept(const char *variable)
-{
-	for (size_t i = 0; i < ARRAY_LEN(environment_kept); i++) {
-		const char *name = environment_kept[i];
-		size_t n = strlen(name);
-		if (strncmp(variable, name, n) == 0 && (name[n - 1] == '_' || variable[n] == '='))
-			return true;
-	}
-	return false;
-}
-
 /*
  * Our environment without what is not named; the data folder is said explicitly, as --home may have
  * given it.
@@ -65,7 +49,7 @@ static void environment_make(struct arena *a, const struct paths *p, const char 
 
 	out[n++] = arena_printf(a, "REMANENCE_HOME=%s", p->home);
 	for (char **e = environ; e && *e && n + 1 < ENVIRONMENT_MAX; e++)
-		if (is_kept(*e) && !str_starts(*e, "REMANENCE_HOME="))
+		if (environment_keeps(*e) && !str_starts(*e, "REMANENCE_HOME="))
 			out[n++] = *e;
 	out[n] = NULL;
 }

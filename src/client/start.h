@@ -10,7 +10,7 @@
 
 /*
  * Starting the daemon. It gets a working folder, descriptors and an environment of its own: only
- * what start_environment names, so that no key or session token of an agent lives on in it.
+ * what conf/environment.h names, so that no key or session token of an agent lives on in it.
  */
 
 #define START_WAIT_MS \

@@ -227,6 +227,7 @@ static void open_workers(struct daemon *d, int64_t born)
 		.dir = path_join(&d->arena, d->paths.index, "vectors"),
 		.home = d->paths.home,
 		.readers = d->readers,
+		.writer = d->writer,
 		.follow = d->follow,
 		.current = d->current,
 		.is_busy = others_work,

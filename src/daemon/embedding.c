@@ -1,8 +1,7 @@
-#include "daemon/embedding.h"
+#include "daemon/embedding_parts.h"
 
 #include <errno.h>
 #include <malloc.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -16,8 +15,6 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "daemon/embedding_text.h"
-#include "embed/embedder.h"
 #include "embed/model.h"
 
 /*
@@ -30,144 +27,7 @@
 #define NICEST 19
 #define RETRY_MS 5000 /* after a failure of the store or of the disk */
 #define LATER_MS 50   /* until the index has followed */
-#define STEP_MS 20    /* of standing back */
-#define EXE_MAX 4096
-
-struct embedding {
-	struct embedding_setup setup;
-	struct vectors *vectors;
-	pthread_t thread;
-	pthread_mutex_t mutex; /* of what follows */
-	pthread_cond_t wake;
-	bool is_closing, is_poked;
-	bool is_chosen;  /* it is known whether there is a model */
-	bool is_settled; /* nothing is left to do */
-	int64_t waiting;
-	char why[ERR_TEXT_MAX], hint[ERR_TEXT_MAX], file[1024], trouble[ERR_TEXT_MAX];
-	pthread_mutex_t putting; /* around looking at the era and putting */
-	uint64_t era;
-	pthread_rwlock_t model_lock; /* changing the embedder takes it for writing */
-	struct embedder *embedder;
-	pthread_mutex_t choosing; /* one at a time looks for a model */
-	bool is_loaded;           /* the vectors, under choosing */
-	_Atomic uint64_t made, asked_us;
-	bool is_tidy;             /* the thread's own: orphans were purged once */
-};
-
-/* --- The model. --- */
-
-static const char *exe_path(struct arena *a)
-{
-	char path[EXE_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	return n > 0 ? arena_dup(a, path, (size_t)n) : NULL;
-}
-
-static const char *model_file(struct embedding *e, struct arena *a)
-{
-	const char *places[MODEL_PLACES];
-	size_t n = model_places(a, e->setup.home, exe_path(a), places);
-	return model_find(places, n);
-}
-
-static void say_why(struct embedding *e, const char *file, const struct err *err)
-{
-	pthread_mutex_lock(&e->mutex);
-	bool is_news = strcmp(e->why, err->text) != 0;
-	snprintf(e->why, sizeof(e->why), "%s", err->text);
-	snprintf(e->hint, sizeof(e->hint), "%s", err->hint);
-	snprintf(e->file, sizeof(e->file), "%s", file ? file : "");
-	pthread_mutex_unlock(&e->mutex);
-	if (is_news && *err->text)
-		log_info("%s", err->text);
-}
-
-static bool is_switched_off(struct embedding *e)
-{
-	const char *provider = settings_text(current_settings(e->setup.current), SET_EMBED_PROVIDER);
-	return provider && !strcmp(provider, "none");
-}
-
-static struct embedder *model_open_best(struct embedding *e, struct arena *a, const char **ret_file, struct err *err)
-{
-	struct embedder *made = NULL;
-	*ret_file = NULL;
-	if (is_switched_off(e)) {
-		err_set(err, ERR_NOT_FOUND, "vectors: off (the setting embed.provider is 'none')");
-		err_hint(err, "remanence config set embed.provider builtin");
-		return NULL;
-	}
-	*ret_file = model_file(e, a);
-	if (!*ret_file) {
-		err_set(err, ERR_NOT_FOUND, "vectors: off (no model file)");
-		err_hint(err, "get it with tools/model-get, then: remanence model install FILE");
-		return NULL;
-	}
-	return embedder_open(*ret_file, &made, err) ? NULL : made;
-}
-
-/* What was read of the store for the vectors as they were before is out of date then. */
-static void load(struct embedding *e, const char *model)
-{
-	struct err err;
-	pthread_mutex_lock(&e->putting);
-	e->era++;
-	if ((e->is_loaded && vectors_flush(e->vectors, &err)) || vectors_load(e->vectors, model, VECTOR_DIMS, &err))
-		log_error("vectors cannot be kept: %s", err.text);
-	e->is_loaded = true;
-	pthread_mutex_unlock(&e->putting);
-}
-
-/* Opens the model that is there, or none, in the place of the one in use; then the vectors that are its. */
-static void model_choose(struct embedding *e)
-{
-	AUTO(arena_done) struct arena a = { 0 };
-	struct err err = { 0 };
-	const char *file;
-	pthread_mutex_lock(&e->choosing);
-	struct embedder *made = model_open_best(e, &a, &file, &err);
-	if (!e->is_loaded || made)
-		load(e, made ? embedder_id(made) : NULL);
-	say_why(e, file, &err);
-	pthread_rwlock_wrlock(&e->model_lock);
-	struct embedder *old = e->embedder;
-	e->embedder = made;
-	pthread_rwlock_unlock(&e->model_lock);
-	embedder_close(old);
-	pthread_mutex_lock(&e->mutex);
-	e->is_chosen = true;
-	pthread_mutex_unlock(&e->mutex);
-	pthread_mutex_unlock(&e->choosing);
-}
-
-static bool has_model(struct embedding *e)
-{
-	pthread_rwlock_rdlock(&e->model_lock);
-	bool is_there = e->embedder != NULL;
-	pthread_rwlock_unlock(&e->model_lock);
-	return is_there;
-}
-
-/* What is in use is what should be: nothing was installed, removed or switched meanwhile. */
-static bool model_is_right(struct embedding *e)
-{
-	AUTO(arena_done) struct arena a = { 0 };
-	const char *file = is_switched_off(e) ? NULL : model_file(e, &a);
-	pthread_mutex_lock(&e->mutex);
-	bool is_same = !strcmp(e->file, file ? file : "");
-	pthread_mutex_unlock(&e->mutex);
-	return is_same;
-}
-
 /* --- One page of changes. --- */
-
-struct page {
-	struct arena arena;
-	struct change *changes;
-	struct index_row *rows;
-	size_t n;
-	uint64_t era;
-};
 
 static int page_read(struct embedding *e, struct page *p, const struct vectors_span *gap, struct err *err)
 {
@@ -184,7 +44,7 @@ static int page_read(struct embedding *e, struct page *p, const struct vectors_s
 	return result;
 }
 
-static bool is_closing(struct embedding *e)
+bool embedding_is_closing(struct embedding *e)
 {
 	pthread_mutex_lock(&e->mutex);
 	bool is = e->is_closing;
@@ -203,97 +63,6 @@ static void wait_ms(struct embedding *e, unsigned ms)
 		end.tv_nsec -= 1000000000;
 	}
 	pthread_cond_timedwait(&e->wake, &e->mutex, &end);
-}
-
-static void stand_back(struct embedding *e)
-{
-	for (unsigned ms = 0; ms < EMBEDDING_STAND_BACK_MS && e->setup.is_busy(e->setup.ctx); ms += STEP_MS) {
-		struct timespec step = { .tv_nsec = STEP_MS * 1000000l };
-		nanosleep(&step, NULL);
-	}
-}
-
-struct made {
-	int8_t at[VECTORS_OF_DOC_MAX * VECTOR_DIMS];
-	float scales[VECTORS_OF_DOC_MAX];
-	size_t n;
-};
-
-/* The sum of a text's and its heading's vectors, in the place of the first. */
-static void add_heading(struct made *m)
-{
-	float sum[VECTOR_DIMS];
-	double squared = 0;
-	for (size_t i = 0; i < VECTOR_DIMS; i++) {
-		sum[i] = (float)m->at[i] * m->scales[0] + EMBEDDING_HEADING * (float)m->at[VECTOR_DIMS + i] * m->scales[1];
-		squared += (double)sum[i] * (double)sum[i];
-	}
-	float length = (float)sqrt(squared);
-	for (size_t i = 0; length > 0 && i < VECTOR_DIMS; i++)
-		sum[i] /= length;
-	vector_pack(sum, m->at, m->scales);
-}
-
-/* False when there is no embedder any more. */
-static bool make(struct embedding *e, struct arena *a, const struct embedding_text *t, struct made *ret)
-{
-	struct embed_piece *pieces = NULL;
-	ret->n = 0;
-	pthread_rwlock_rdlock(&e->model_lock);
-	bool is_there = e->embedder != NULL;
-	if (is_there && t->is_whole) {
-		const struct str texts[] = { t->text, t->heading };
-		size_t n = t->heading.n ? 2 : 1;
-		embed_texts(e->embedder, texts, n, ret->at, ret->scales);
-		if (n > 1)
-			add_heading(ret);
-		ret->n = 1;
-	} else if (is_there) {
-		embed_pieces(e->embedder, a, t->text, EMBEDDING_PIECES_MAX, &pieces, &ret->n);
-		embed_piece_vectors(e->embedder, pieces, ret->n, ret->at, ret->scales);
-	}
-	pthread_rwlock_unlock(&e->model_lock);
-	atomic_fetch_add(&e->made, ret->n);
-	return is_there;
-}
-
-static struct doc_columns columns_of(const struct index_row *row)
-{
-	return follow_doc(row).columns;
-}
-
-/* -1: failed; 1: the page is out of date. */
-static int row_embed(struct embedding *e, struct page *p, size_t i, size_t *since_rest, struct err *err)
-{
-	struct made made;
-	AUTO(arena_done) struct arena a = { 0 };
-	const struct index_row *row = &p->rows[i];
-	if (p->changes[i].kind != CHANGE_EVENT && p->changes[i].kind != CHANGE_MEMORY)
-		return 0;
-	doc_id id = DOC_ID(p->changes[i].kind == CHANGE_EVENT ? DOC_EVENT : DOC_MEMORY, p->changes[i].id);
-	struct embedding_text text = embedding_text(&a, row);
-	struct doc_columns columns = columns_of(row);
-	if (text.text.n && vectors_keep(e->vectors, id, text.hash, &columns))
-		return 0;
-	made.n = 0;
-	if (text.text.n) {
-		if (*since_rest >= EMBEDDING_BATCH) {
-			stand_back(e);
-			*since_rest = 0;
-		}
-		if (!make(e, &a, &text, &made))
-			return 1;
-		*since_rest += made.n;
-	}
-	struct vectors_doc doc = { id, columns, text.hash, (uint32_t)made.n, made.at, made.scales };
-	pthread_mutex_lock(&e->putting);
-	int result = e->era != p->era ? 1 : 0;
-	if (!result && made.n)
-		result = vectors_put(e->vectors, &doc, err);
-	else if (!result)
-		vectors_remove(e->vectors, id);
-	pthread_mutex_unlock(&e->putting);
-	return result;
 }
 
 /* --- Spans. --- */
@@ -346,10 +115,14 @@ static enum page_result page_do(struct embedding *e, struct err *err)
 	struct page p = { 0 };
 	struct follow_state follow;
 	struct vectors_spans spans;
-	size_t since_rest = EMBEDDING_BATCH;
 	pthread_mutex_lock(&e->putting);
+	struct generation now = embedding_now(e);
+	struct vectors *v = now.room->vectors;
+	p.room = now.room;
+	p.dims = now.dims;
+	p.is_remote = now.remote != NULL;
 	p.era = e->era;
-	vectors_spans(e->vectors, &spans);
+	vectors_spans(v, &spans);
 	pthread_mutex_unlock(&e->putting);
 	follow_state(e->setup.follow, &follow);
 	if (spans.n && spans.at[0].high > follow.last) /* of another store */
@@ -359,17 +132,18 @@ static enum page_result page_do(struct embedding *e, struct err *err)
 	pthread_mutex_lock(&e->mutex);
 	e->waiting = spans_waiting(&spans, follow.last);
 	pthread_mutex_unlock(&e->mutex);
+	e->filled = now.room;
 	if (gap.high <= gap.low)
 		return follow.seq < follow.last ? PAGE_LATER : PAGE_NONE;
 	int result = page_read(e, &p, &gap, err);
-	for (size_t i = 0; i < p.n && !result; i++)
-		result = is_closing(e) ? 1 : row_embed(e, &p, i, &since_rest, err);
+	if (!result)
+		result = embedding_make_page(e, &p, err);
 	if (!result) {
 		spans.at[0].low = p.n < EMBEDDING_PAGE ? gap.low : p.changes[p.n - 1].seq - 1;
 		spans_merge(&spans);
 		pthread_mutex_lock(&e->putting);
 		if (e->era == p.era)
-			vectors_set_spans(e->vectors, &spans);
+			vectors_set_spans(v, &spans);
 		pthread_mutex_unlock(&e->putting);
 	}
 	arena_done(&p.arena);
@@ -390,18 +164,16 @@ static void tidy(struct embedding *e)
 	if (e->is_tidy || follow.is_filling || follow.is_stuck || follow.seq < follow.last)
 		return;
 	e->is_tidy = true;
-	if (vectors_purge(e->vectors, is_alive, follow_index(e->setup.follow), &err))
+	if (vectors_purge(embedding_now(e).room->vectors, is_alive, follow_index(e->setup.follow), &err))
 		log_warn("vectors of what is gone could not be removed: %s", err.text);
 }
 
 static void rest(struct embedding *e)
 {
-	struct err err;
-	if (vectors_flush(e->vectors, &err))
-		log_warn("vectors cannot be written: %s", err.text);
+	embedding_flush(e);
 	pthread_rwlock_rdlock(&e->model_lock);
-	if (e->embedder)
-		embedder_rest(e->embedder);
+	if (e->now.builtin)
+		embedder_rest(e->now.builtin);
 	pthread_rwlock_unlock(&e->model_lock);
 #ifdef __GLIBC__
 	malloc_trim(0);
@@ -431,11 +203,12 @@ static bool sleep_ms(struct embedding *e, unsigned ms)
 static void settle(struct embedding *e)
 {
 	tidy(e);
+	embedding_retire_old(e, e->filled);
 	pthread_mutex_lock(&e->mutex);
 	e->is_settled = !e->is_poked;
 	bool was_poked = sleep_ms(e, EMBEDDING_FLUSH_MS);
 	pthread_mutex_unlock(&e->mutex);
-	if (was_poked || is_closing(e))
+	if (was_poked || embedding_is_closing(e))
 		return;
 	rest(e);
 	for (;;) {
@@ -444,31 +217,75 @@ static void settle(struct embedding *e)
 		was_poked = sleep_ms(e, EMBEDDING_LOOK_MS);
 		bool is_over = was_poked || e->is_closing;
 		pthread_mutex_unlock(&e->mutex);
-		if (is_over || !model_is_right(e))
+		if (is_over || !embedding_is_right(e))
 			return;
 		if (atomic_load(&e->asked_us) != asked)
 			rest(e);
 	}
 }
 
+/* Nothing can be done for so long, unless something changes. */
+static void pause_ms(struct embedding *e, int64_t ms, const struct err *err)
+{
+	pthread_mutex_lock(&e->mutex);
+	e->is_paused = true;
+	if (err)
+		complain(e, err);
+	sleep_ms(e, (unsigned)MIN(ms, (int64_t)EMBEDDING_LOOK_MS));
+	pthread_mutex_unlock(&e->mutex);
+}
+
+/* Finds out how many numbers a server's vectors have, with a text that says nothing of anybody. */
+static int dims_find(struct embedding *e, struct err *err)
+{
+	AUTO(buf_done) struct buf made = { 0 };
+	struct str text = STR("dimension");
+	uint32_t dims;
+	int result = embedding_remote_make(e, &text, 1, &made, &dims, err);
+	if (!result)
+		embedding_load_remote(e, dims);
+	return result < 0 ? -1 : 0;
+}
+
+/* False when the server is not to be asked now; it was slept then. */
+static bool remote_is_ready(struct embedding *e)
+{
+	struct err err = { 0 };
+	int64_t wait = embedding_remote_wait(e);
+	if (wait > 0) {
+		pause_ms(e, wait, NULL);
+		return false;
+	}
+	if (!embedding_now(e).dims && dims_find(e, &err)) {
+		pause_ms(e, MAX(embedding_remote_wait(e), (int64_t)LATER_MS), &err);
+		return false;
+	}
+	return true;
+}
+
 static void round_do(struct embedding *e)
 {
 	struct err err = { 0 };
-	if (!model_is_right(e))
-		model_choose(e);
-	if (!has_model(e)) {
+	if (!embedding_is_right(e))
+		embedding_choose(e);
+	if (!embedding_has_model(e)) {
 		pthread_mutex_lock(&e->mutex);
 		e->is_settled = !e->is_poked;
 		e->waiting = 0;
-		sleep_ms(e, EMBEDDING_LOOK_MS);
 		pthread_mutex_unlock(&e->mutex);
+		pause_ms(e, EMBEDDING_LOOK_MS, NULL);
 		return;
 	}
+	if (embedding_now(e).remote && !remote_is_ready(e))
+		return;
 	static const unsigned sleeps[] = { [PAGE_LATER] = LATER_MS, [PAGE_FAILED] = RETRY_MS };
 	enum page_result result = page_do(e, &err);
 	pthread_mutex_lock(&e->mutex);
+	e->is_paused = false;
 	complain(e, &err);
-	if (sleeps[result])
+	/* Then the next round waits, as long as the breaker says. */
+	bool is_remote_failure = result == PAGE_FAILED && embedding_remote_wait(e) > 0;
+	if (sleeps[result] && !is_remote_failure)
 		sleep_ms(e, sleeps[result]);
 	pthread_mutex_unlock(&e->mutex);
 	if (result == PAGE_NONE)
@@ -479,8 +296,8 @@ static void *embedding_main(void *arg)
 {
 	struct embedding *e = arg;
 	setpriority(PRIO_PROCESS, (id_t)syscall(SYS_gettid), NICEST);
-	model_choose(e);
-	while (!is_closing(e))
+	embedding_choose(e);
+	while (!embedding_is_closing(e))
 		round_do(e);
 	return NULL;
 }
@@ -489,7 +306,6 @@ struct embedding *embedding_new(const struct embedding_setup *setup)
 {
 	struct embedding *e = mem_alloc(sizeof(*e));
 	e->setup = *setup;
-	e->vectors = vectors_new(setup->dir);
 	pthread_mutex_init(&e->mutex, NULL);
 	pthread_mutex_init(&e->putting, NULL);
 	pthread_mutex_init(&e->choosing, NULL);
@@ -506,12 +322,12 @@ void embedding_free(struct embedding *e)
 		return;
 	pthread_mutex_lock(&e->mutex);
 	e->is_closing = true;
+	atomic_store(&e->stop, true);
 	pthread_cond_broadcast(&e->wake);
 	pthread_mutex_unlock(&e->mutex);
 	pthread_join(e->thread, NULL);
 	rest(e);
-	vectors_free(e->vectors);
-	embedder_close(e->embedder);
+	embedding_models_close(e);
 	pthread_mutex_destroy(&e->mutex);
 	pthread_mutex_destroy(&e->putting);
 	pthread_mutex_destroy(&e->choosing);
@@ -529,82 +345,119 @@ void embedding_wake(struct embedding *e)
 	pthread_mutex_unlock(&e->mutex);
 }
 
-struct vectors *embedding_vectors(struct embedding *e)
+void embedding_vectors_stats(struct embedding *e, struct vectors_stats *ret)
 {
-	return e->vectors;
+	*ret = (struct vectors_stats){ 0 };
+	pthread_rwlock_rdlock(&e->model_lock);
+	if (e->now.room)
+		vectors_stats(e->now.room->vectors, ret);
+	pthread_rwlock_unlock(&e->model_lock);
 }
 
-bool embedding_ask(struct embedding *e, struct str text, struct vector_query *ret, char *why)
+/* The question's vector as one of this generation. False with a sentence. */
+static bool question_make(struct embedding *e, const struct generation *g, struct str text, int8_t *at, float *scale,
+	char *why)
 {
-	int8_t at[VECTOR_DIMS];
+	float made[REMOTE_DIMS_MAX];
+	uint32_t dims;
+	if (g->builtin) {
+		embed_texts(g->builtin, &text, 1, at, scale);
+		return true;
+	}
+	int ask_ms = (int)settings_int(current_settings(e->setup.current), SET_EMBED_ASK_MS);
+	if (!g->remote || !g->dims || !embed_remote_ask(g->remote, text, ask_ms, made, &dims, why))
+		return false;
+	if (dims != g->dims) {
+		snprintf(why, ERR_TEXT_MAX, "vectors: the model gives %u numbers now, and had given %u", dims, g->dims);
+		return false;
+	}
+	vector_pack_wide(made, dims, at, scale);
+	return true;
+}
+
+static bool ask_generation(struct embedding *e, const struct generation *g, struct str text,
+	struct embedding_question *ret, char *why)
+{
+	int8_t at[VECTOR_DIMS_MAX];
 	float scale, mean[VECTOR_DIMS_MAX];
+	struct vectors *v = g->room ? g->room->vectors : NULL;
+	if (!v || !(g->builtin || g->remote) || !vectors_mean(v, MEAN_ZEROS, mean))
+		return false;
+	if (!question_make(e, g, text, at, &scale, why))
+		return false;
+	vector_query_init(ret->query, VECTOR_ROUND((size_t)g->dims), at, scale, mean);
+	ret->query->store = vectors_store(v);
+	ret->vectors = v;
+	return true;
+}
+
+bool embedding_ask(struct embedding *e, struct str text, struct embedding_question *ret, char *why)
+{
+	char said[ERR_TEXT_MAX] = "";
 	text = str_trim((struct str){ text.p, utf8_cut(text.p, text.n, EMBEDDING_QUESTION_MAX) });
 	pthread_rwlock_rdlock(&e->model_lock);
-	bool is_there = e->embedder != NULL && text.n;
-	if (is_there)
-		embed_texts(e->embedder, &text, 1, at, &scale);
+	bool is_there = e->now.builtin || e->now.remote;
+	bool can = text.n && (ask_generation(e, &e->old, text, ret, said) || ask_generation(e, &e->now, text, ret, said));
 	pthread_rwlock_unlock(&e->model_lock);
-	bool can = is_there && vectors_mean(e->vectors, MEAN_ZEROS, mean);
 	if (can) {
 		atomic_store(&e->asked_us, clock_mono_us());
-		vector_query_init(ret, VECTOR_DIMS, at, scale, mean);
 	} else if (why) {
 		pthread_mutex_lock(&e->mutex);
-		snprintf(why, ERR_TEXT_MAX, "%s", is_there || !*e->why ? "vectors: nothing is embedded yet" : e->why);
+		snprintf(why, ERR_TEXT_MAX, "%s", *said ? said : is_there || !*e->why ? "vectors: nothing is embedded yet" : e->why);
 		pthread_mutex_unlock(&e->mutex);
 	}
 	return can;
 }
 
-static void era_raise(struct embedding *e, bool restarts)
-{
-	pthread_mutex_lock(&e->putting);
-	e->era++;
-	if (restarts)
-		vectors_set_spans(e->vectors, &(struct vectors_spans){ 0 });
-	pthread_mutex_unlock(&e->putting);
-}
-
-/* The files hold what was forgotten whether they were loaded or not. */
-static void load_first(struct embedding *e)
-{
-	pthread_mutex_lock(&e->choosing);
-	if (!e->is_loaded)
-		load(e, NULL);
-	pthread_mutex_unlock(&e->choosing);
-}
-
 int embedding_purge(struct embedding *e, struct err *err)
 {
 	struct follow_state follow;
-	load_first(e);
+	int result = 0;
+	embedding_load_first(e);
 	follow_state(e->setup.follow, &follow);
-	era_raise(e, false);
-	int result = follow.is_filling || follow.is_stuck ?
-			     vectors_clear(e->vectors, err) :
-			     vectors_purge(e->vectors, is_alive, follow_index(e->setup.follow), err);
+	pthread_mutex_lock(&e->choosing);
+	pthread_mutex_lock(&e->putting);
+	e->era++;
+	pthread_mutex_unlock(&e->putting);
+	for (size_t i = 0; i < e->nrooms; i++) {
+		struct room *room = &e->rooms[i];
+		if (!room->is_loaded)
+			continue;
+		result |= follow.is_filling || follow.is_stuck ?
+				  vectors_clear(room->vectors, err) :
+				  vectors_purge(room->vectors, is_alive, follow_index(e->setup.follow), err);
+	}
+	pthread_mutex_unlock(&e->choosing);
+	embedding_purge_rooms(e);
 	embedding_wake(e);
 	return result;
 }
 
 void embedding_restart(struct embedding *e)
 {
-	load_first(e);
-	era_raise(e, true);
+	embedding_load_first(e);
+	pthread_mutex_lock(&e->choosing);
+	pthread_mutex_lock(&e->putting);
+	e->era++;
+	for (size_t i = 0; i < e->nrooms; i++)
+		if (e->rooms[i].is_loaded)
+			vectors_set_spans(e->rooms[i].vectors, &(struct vectors_spans){ 0 });
+	pthread_mutex_unlock(&e->putting);
+	pthread_mutex_unlock(&e->choosing);
 	embedding_wake(e);
 }
 
 int embedding_install(struct embedding *e, const char *file, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	const char *found = file ? file : model_file(e, &a);
+	const char *found = file ? file : embedding_model_file(e, &a);
 	if (!found) {
 		err_set(err, ERR_NOT_FOUND, "there is no model file to install");
 		return err_hint(err, "get it with tools/model-get, then: remanence model install FILE");
 	}
 	if (file ? model_install(file, path_join(&a, e->setup.home, "model"), err) : model_check(found, err))
 		return -1;
-	model_choose(e);
+	embedding_choose(e);
 	embedding_wake(e);
 	return 0;
 }
@@ -614,14 +467,14 @@ int embedding_remove(struct embedding *e, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 	const char *path = path_join(&a, path_join(&a, e->setup.home, "model"), MODEL_FILE);
 	if (!file_exists(path)) {
-		const char *found = model_file(e, &a);
+		const char *found = embedding_model_file(e, &a);
 		err_set(err, ERR_NOT_FOUND, "there is no model file '%s'", path);
 		return found ? err_hint(err, "the one in use is '%s'; remove it yourself, or switch vectors off: "
 					     "remanence config set embed.provider none", found) : -1;
 	}
 	if (unlink(path))
 		return err_set(err, ERR_IO, "cannot remove '%s': %s", path, strerror(errno));
-	model_choose(e);
+	embedding_choose(e);
 	embedding_wake(e);
 	return 0;
 }
@@ -630,10 +483,14 @@ void embedding_state(struct embedding *e, struct embedding_state *ret)
 {
 	*ret = (struct embedding_state){ 0 };
 	pthread_rwlock_rdlock(&e->model_lock);
-	ret->is_on = e->embedder != NULL;
-	if (ret->is_on) {
-		snprintf(ret->model, sizeof(ret->model), "%s", embedder_id(e->embedder));
-		snprintf(ret->kernel, sizeof(ret->kernel), "%s", embedder_kernel(e->embedder));
+	ret->is_on = e->now.builtin || e->now.remote;
+	ret->has_old = e->old.room != NULL;
+	ret->dims = e->now.dims;
+	if (e->now.builtin) {
+		snprintf(ret->model, sizeof(ret->model), "%s", embedder_id(e->now.builtin));
+		snprintf(ret->kernel, sizeof(ret->kernel), "%s", embedder_kernel(e->now.builtin));
+	} else if (e->now.remote) {
+		snprintf(ret->model, sizeof(ret->model), "%s", embed_remote_id(e->now.remote));
 	}
 	pthread_rwlock_unlock(&e->model_lock);
 	ret->made = atomic_load(&e->made);
@@ -650,5 +507,5 @@ bool embedding_is_idle(struct embedding *e)
 {
 	struct embedding_state state;
 	embedding_state(e, &state);
-	return !state.waiting;
+	return !state.waiting || atomic_load(&e->is_paused);
 }

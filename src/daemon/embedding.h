@@ -9,6 +9,7 @@
 #include "daemon/current.h"
 #include "daemon/follow.h"
 #include "daemon/readers.h"
+#include "daemon/writer.h"
 #include "embed/vector.h"
 #include "index/vectors.h"
 
@@ -16,7 +17,8 @@
  * The embedding: one thread of the lowest priority that makes a vector of what the index holds and
  * vectors are made of (embedding_text.h), the newest first, while words alone answer. It stands
  * back while there is other work, goes on where it was after a restart, and makes anew what was
- * lost. Without a model file, or switched off by `embed.provider`, it waits for one.
+ * lost. Without a model file, or switched off by `embed.provider`, it waits for one. A server that
+ * `embed.provider` names makes them instead: many texts in a request, with a breaker.
  */
 
 #define EMBEDDING_PAGE 64            /* changes looked at together */
@@ -30,6 +32,7 @@ struct embedding_setup {
 	const char *dir;  /* of the vectors */
 	const char *home; /* data folder: its model/ is looked into first */
 	struct readers *readers;
+	struct writer *writer;
 	struct follow *follow;
 	struct current *current;
 	bool (*is_busy)(void *ctx); /* others work now */
@@ -41,12 +44,19 @@ struct embedding *embedding_new(const struct embedding_setup *setup);
 void embedding_free(struct embedding *e); /* writes the tail; NULL is fine */
 /* Something changed: the store, the index, the settings or the model file. */
 void embedding_wake(struct embedding *e);
+/* A question's vector, and what it may be compared with. */
+struct embedding_question {
+	struct vector_query *query;
+	struct vectors *vectors;
+};
 /*
  * The question's vector against the store's mean. False when there is nothing to compare with now;
- * why: a sentence, ERR_TEXT_MAX bytes, may be NULL. About a millisecond; any thread.
+ * why: a sentence, ERR_TEXT_MAX bytes, may be NULL. About a millisecond with the builtin embedder,
+ * up to embed.ask_ms with a server; any thread.
  */
-bool embedding_ask(struct embedding *e, struct str text, struct vector_query *ret, char *why);
-struct vectors *embedding_vectors(struct embedding *e);
+bool embedding_ask(struct embedding *e, struct str text, struct embedding_question *ret, char *why);
+/* Of those that are made now. */
+void embedding_vectors_stats(struct embedding *e, struct vectors_stats *ret);
 
 /* What the index no longer holds is erased here too; nothing that is under way brings it back. */
 int embedding_purge(struct embedding *e, struct err *err);
@@ -63,6 +73,8 @@ struct embedding_state {
 	char why[ERR_TEXT_MAX];  /* not */
 	char hint[ERR_TEXT_MAX]; /* what to do about it */
 	char model[128], kernel[32], file[1024];
+	uint32_t dims; /* numbers of a vector; 0: not known yet */
+	bool has_old;  /* vectors of the model before answer meanwhile */
 	int64_t waiting;         /* changes not looked at yet, at most */
 	uint64_t made;           /* since the start */
 	char trouble[ERR_TEXT_MAX];

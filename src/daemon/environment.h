@@ -6,10 +6,8 @@
  * agent's environment holds keys and session tokens.
  */
 
-/* Removes every variable that is not in the list of what is kept. Before any thread runs. */
+/* Removes every variable that is not kept (conf/environment.h). Before any thread runs. */
 void environment_clean(void);
-/* Is "NAME=value" kept? */
-int environment_keeps(const char *variable);
 /*
  * Closes every descriptor but the standard three, and opens /dev/null for those of them that are
  * closed.

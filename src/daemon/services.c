@@ -108,8 +108,10 @@ static bool service_meaning(void *daemon, struct str text, struct vector_query *
 	struct vectors **ret_vectors, char *why)
 {
 	struct daemon *d = daemon;
-	*ret_vectors = embedding_vectors(d->embedding);
-	return embedding_ask(d->embedding, text, ret, why);
+	struct embedding_question q = { .query = ret };
+	bool can = embedding_ask(d->embedding, text, &q, why);
+	*ret_vectors = q.vectors;
+	return can;
 }
 
 static void service_embedded(void *daemon, int64_t *ret_vectors, int64_t *ret_waiting)
@@ -118,7 +120,7 @@ static void service_embedded(void *daemon, int64_t *ret_vectors, int64_t *ret_wa
 	struct embedding_state state;
 	struct vectors_stats stats;
 	embedding_state(d->embedding, &state);
-	vectors_stats(embedding_vectors(d->embedding), &stats);
+	embedding_vectors_stats(d->embedding, &stats);
 	*ret_vectors = (int64_t)stats.vectors;
 	*ret_waiting = state.waiting;
 }

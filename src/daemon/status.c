@@ -103,14 +103,16 @@ void embedder_write(struct daemon *d, struct jw *w)
 	struct embedding_state state;
 	struct vectors_stats stats;
 	embedding_state(d->embedding, &state);
-	vectors_stats(embedding_vectors(d->embedding), &stats);
+	embedding_vectors_stats(d->embedding, &stats);
 	jw_str(w, "provider", settings_text(current_settings(d->current), SET_EMBED_PROVIDER));
 	jw_bool(w, "on", state.is_on);
 	jw_str(w, "why", state.is_on ? NULL : state.why);
 	jw_str(w, "hint", state.is_on || !*state.hint ? NULL : state.hint);
 	jw_str(w, "file", *state.file ? state.file : NULL);
 	jw_str(w, "model", state.is_on ? state.model : NULL);
-	jw_str(w, "kernel", state.is_on ? state.kernel : NULL);
+	jw_str(w, "kernel", *state.kernel ? state.kernel : NULL);
+	jw_int(w, "dimension", state.dims);
+	jw_bool(w, "old_answers", state.has_old);
 	jw_int(w, "vectors", (int64_t)stats.vectors);
 	jw_int(w, "documents", (int64_t)stats.docs);
 	jw_int(w, "bytes", (int64_t)stats.bytes);

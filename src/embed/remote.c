@@ -159,13 +159,11 @@ static void ollama_run(struct remote_work *w)
 const struct remote_provider remote_openai = {
 	.name = "openai",
 	.url = "https://api.openai.com/v1",
-	.key_variable = "OPENAI_API_KEY",
 	.run = openai_run,
 };
 const struct remote_provider remote_ollama = {
 	.name = "ollama",
 	.url = "http://127.0.0.1:11434",
-	.key_variable = "OLLAMA_API_KEY",
 	.run = ollama_run,
 	.check_path = "/api/version",
 };
@@ -212,19 +210,6 @@ bool remote_config_fill(const struct settings *s, struct remote_config *ret)
 			ret->model = SERVICE_MODEL;
 	}
 	return strcmp(provider, "builtin") != 0 && strcmp(provider, "none") != 0;
-}
-
-static bool same_text(const char *a, const char *b)
-{
-	return strcmp(a ? a : "", b ? b : "") == 0;
-}
-
-bool remote_config_is_same(const struct remote_config *a, const struct remote_config *b)
-{
-	return same_text(a->provider, b->provider) && same_text(a->url, b->url) &&
-	       same_text(a->model, b->model) && same_text(a->key, b->key) &&
-	       same_text(a->key_file, b->key_file) && same_text(a->key_command, b->key_command) &&
-	       a->dims == b->dims && a->timeout_ms == b->timeout_ms;
 }
 
 /* --- Life. --- */
@@ -294,11 +279,9 @@ int remote_open(const struct remote_config *c, struct remote **ret, struct err *
 
 	if (check_config(c, p, err) < 0)
 		return -1;
-	struct key_source source = { .room = "embed",
-		.key = c->key,
-		.file = c->key_file,
-		.command = c->key_command,
-		.variables = { c->url ? NULL : p->key_variable } };
+	struct key_source source = {
+		.room = "embed", .key = c->key, .file = c->key_file, .command = c->key_command
+	};
 	char *key = NULL;
 	if (key_read(&source, &key, err) < 0)
 		return -1;
@@ -353,6 +336,11 @@ void remote_embed(struct remote *r, const struct remote_call *call, struct remot
 		ret->vectors = NULL;
 	}
 	ret->total_ms = (int64_t)((clock_mono_us() - start) / 1000);
+}
+
+void remote_forget_dims(struct remote *r)
+{
+	r->dims = r->c.dims;
 }
 
 void remote_result_done(struct remote_result *r)

@@ -37,8 +37,6 @@ struct remote_config {
  * the environment; texts live as long as the settings. false: no server is to be asked.
  */
 bool remote_config_fill(const struct settings *s, struct remote_config *ret);
-/* Whether a change between the two makes other vectors. */
-bool remote_config_is_same(const struct remote_config *a, const struct remote_config *b);
 
 /* ERR_USAGE with a sentence: no model, no address, a key that cannot be read. Nothing is sent. */
 int remote_open(const struct remote_config *c, struct remote **ret, struct err *err);
@@ -73,6 +71,8 @@ struct remote_result {
  */
 void remote_embed(struct remote *r, const struct remote_call *call, struct remote_result *ret);
 void remote_result_done(struct remote_result *r);
+/* What was found out about the dimension no longer holds. */
+void remote_forget_dims(struct remote *r);
 /* Is the server there, without a text embedded? A sentence when not. */
 int remote_check(struct remote *r, struct err *err);
 

@@ -35,7 +35,7 @@ struct remote_work {
 };
 
 struct remote_provider {
-	const char *name, *url, *key_variable;
+	const char *name, *url;
 	void (*run)(struct remote_work *w);
 	const char *check_path;
 };

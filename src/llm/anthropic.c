@@ -148,7 +148,6 @@ static void event(struct reading *r, const json *e)
 const struct provider provider_anthropic = {
 	.name = "anthropic",
 	.url = "https://api.anthropic.com",
-	.key_variables = { "ANTHROPIC_API_KEY" },
 	.key_header = "x-api-key: ",
 	.more_header = "anthropic-version: 2023-06-01",
 	.path = path,

@@ -106,7 +106,6 @@ static void event(struct reading *r, const json *e)
 const struct provider provider_gemini = {
 	.name = "gemini",
 	.url = "https://generativelanguage.googleapis.com",
-	.key_variables = { "GEMINI_API_KEY", "GOOGLE_API_KEY" },
 	.key_header = "x-goog-api-key: ",
 	.path = path,
 	.body = body,

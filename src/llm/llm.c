@@ -108,24 +108,18 @@ static void copy_config(struct llm *l, const struct llm_config *c)
 		.timeout_ms = c->timeout_ms,
 		.stall_ms = c->stall_ms,
 		.context_tokens = c->context_tokens };
-	l->has_own_address = c->url && *c->url;
 	if (!l->provider)
 		l->c.url = arena_str(a, c->url);
 	else
-		take_address(l, l->has_own_address ? c->url : l->provider->url);
+		take_address(l, c->url && *c->url ? c->url : l->provider->url);
 }
 
-/* The provider's own variable is for its own address only. */
 struct key_source llm_key_source(const struct llm *l)
 {
-	struct key_source source = { .room = "observer",
+	return (struct key_source){ .room = "observer",
 		.key = l->c.key,
 		.file = l->c.key_file,
 		.command = l->c.key_command };
-
-	if (l->provider && !l->has_own_address)
-		memcpy(source.variables, l->provider->key_variables, sizeof source.variables);
-	return source;
 }
 
 int llm_open(const struct llm_config *c, struct llm **ret, struct err *err)

@@ -28,11 +28,7 @@ struct llm_config {
 	const char *provider;      /* "openai", "ollama", "anthropic", "gemini", "command" */
 	const char *url;           /* base address, or NULL for the provider's own; command: the command line */
 	const char *model;
-	/*
-	 * The first that is set; a file readable by others is refused. None, and no url: the variable
-	 * that the provider's own programs read (OPENAI_API_KEY …), which goes to no other address.
-	 */
-	const char *key, *key_file, *key_command;
+	const char *key, *key_file, *key_command; /* the first that is set; a file readable by others is refused */
 	const char *folder;        /* command: where it runs, a folder named LLM_FOLDER; NULL: "/" */
 	int timeout_ms, stall_ms;
 	int64_t context_tokens;    /* ollama num_ctx; 0: the server's own */

@@ -109,7 +109,6 @@ static void event(struct reading *r, const json *e)
 const struct provider provider_ollama = {
 	.name = "ollama",
 	.url = "http://127.0.0.1:11434",
-	.key_variables = { "OLLAMA_API_KEY" },
 	.key_header = "Authorization: Bearer ",
 	.is_lines = true,
 	.path = path,

@@ -126,7 +126,6 @@ static void event(struct reading *r, const json *e)
 const struct provider provider_openai = {
 	.name = "openai",
 	.url = "https://api.openai.com/v1",
-	.key_variables = { "OPENAI_API_KEY" },
 	.key_header = "Authorization: Bearer ",
 	.path = path,
 	.body = body,

@@ -28,7 +28,6 @@ struct llm {
 	struct llm_config c; /* texts in the arena; url: without a slash at its end or a query */
 	const char *query;   /* "?…" of the address, or "" */
 	char *key;           /* on the heap; "" for none */
-	bool has_own_address;
 	unsigned lacks;
 	struct net *net; /* NULL: command */
 };
@@ -46,7 +45,6 @@ struct reading {
 struct provider {
 	const char *name;
 	const char *url;             /* its own address; NULL: there is none */
-	const char *key_variables[2];
 	const char *key_header;      /* up to the key: "x-api-key: " */
 	const char *more_header;     /* NULL: none */
 	bool is_lines;               /* a JSON object a line; else server-sent events */

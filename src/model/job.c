@@ -7,6 +7,7 @@ const char *const job_kind_names[JOB_KIND_COUNT] = {
 	[JOB_SUMMARY] = "summary",
 	[JOB_CANARY] = "canary",
 	[JOB_TRIAL] = "trial",
+	[JOB_EMBED] = "embed",
 };
 
 const char *const job_state_names[JOB_STATE_COUNT] = {

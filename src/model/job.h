@@ -9,7 +9,8 @@
  * ever added at the end.
  */
 
-enum job_kind { JOB_NONE, JOB_OBSERVE, JOB_SUMMARY, JOB_CANARY, JOB_TRIAL /* never a row of job */, JOB_KIND_COUNT };
+enum job_kind { JOB_NONE, JOB_OBSERVE, JOB_SUMMARY, JOB_CANARY, JOB_TRIAL /* never a row of job */,
+	JOB_EMBED /* texts to an embedding server; never a row of job, and outside the observer's budget */, JOB_KIND_COUNT };
 
 /* "running" is a waiting job with a lease; a lease that ran out makes it a waiting one again. */
 enum job_state { JOB_STATE_WAITING, JOB_STATE_RUNNING, JOB_STATE_DONE, JOB_STATE_DEAD, JOB_STATE_COUNT };

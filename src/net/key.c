@@ -73,16 +73,6 @@ static int key_of_command(const struct key_source *source, char **ret, struct er
 	return result;
 }
 
-static const char *key_of_environment(const struct key_source *source)
-{
-	const char *found = NULL;
-
-	for (size_t i = 0; i < ARRAY_LEN(source->variables) && !(found && *found); i++)
-		if (source->variables[i])
-			found = getenv(source->variables[i]);
-	return found ? found : "";
-}
-
 static bool is_set(const char *text)
 {
 	return text && *text;
@@ -100,7 +90,8 @@ int key_read(const struct key_source *source, char **ret, struct err *err)
 		return key_of_file(source->file, ret, err);
 	if (is_set(source->command))
 		return key_of_command(source, ret, err);
-	return key_trim(str_of(key_of_environment(source)), "the environment", ret, err);
+	*ret = mem_strdup("");
+	return 0;
 }
 
 void key_free(char *key)

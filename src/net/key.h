@@ -12,7 +12,6 @@
 struct key_source {
 	const char *room;            /* of the settings, for sentences: "observer", "embed" */
 	const char *key, *file, *command;
-	const char *variables[2];    /* of the environment */
 };
 
 /* *ret is on the heap, "" when there is none. ERR_USAGE with a sentence: a file that others can read, a command that fails … */

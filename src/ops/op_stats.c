@@ -45,7 +45,7 @@ int op_stats(struct op_call *call, struct jw *out, struct err *err)
 	jw_int(out, "events", s.events);
 	memories_write(out, &s);
 	jw_int(out, "entities", s.entities);
-	jw_int(out, "vectors", s.vectors + vectors);
+	jw_int(out, "vectors", vectors);
 	jw_int(out, "store_bytes", s.store_bytes);
 	jw_int(out, "index_bytes", (int64_t)ix.bytes);
 	jw_int(out, "index_documents", (int64_t)ix.docs);

@@ -21,6 +21,8 @@
 #define SUMS                                                                           \
 	"count(*), " SUM("c.units") ", " SUM(TOKENS_IN) ", " SUM(TOKENS_OUT) ", " SUM( \
 		IS_OK) ", coalesce(sum(c.cost), 0)"
+#define IS_NOT_EMBED "kind <> 5"
+_Static_assert(JOB_EMBED == 5, "numbers in the statements");
 _Static_assert(CALL_OK == 1 && CALL_NOTHING == 2 && CALL_CUT == 6 && BYTES_PER_TOKEN == 4,
 	"numbers in the statements");
 
@@ -199,7 +201,8 @@ int store_cost_total(
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s,
-		"SELECT " SUMS " FROM model_call c WHERE c.at >= ?1 AND (?2 = 0 OR c.project = ?2)",
+		"SELECT " SUMS " FROM model_call c WHERE c.at >= ?1 AND (?2 = 0 OR c.project = ?2) AND "
+		"c." IS_NOT_EMBED,
 		DB_ARGS(db_i(from), db_i(project)), &r, err);
 
 	*ret = (struct cost_row){ 0 };
@@ -216,7 +219,8 @@ int store_call_outcomes(
 
 	memset(ret, 0, sizeof(*ret) * CALL_OUTCOME_COUNT);
 	if (db_query(s->db,
-		    "SELECT outcome, count(*) FROM model_call WHERE at >= ?1 GROUP BY outcome",
+		    "SELECT outcome, count(*) FROM model_call WHERE at >= ?1 AND " IS_NOT_EMBED
+		    " GROUP BY outcome",
 		    DB_ARGS(db_i(from)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0)

@@ -94,7 +94,7 @@ struct cost_query {
 };
 int store_cost(struct store *s, struct arena *a, const struct cost_query *q,
 	struct cost_row **ret, size_t *ret_n, struct err *err);
-/* All since `from` in one row. */
+/* All since `from` in one row, but for embedding: what the budgets of the observer are about. */
 int store_cost_total(struct store *s, int64_t from, int64_t project, struct cost_row *ret, struct err *err);
 int store_call_outcomes(struct store *s, int64_t from, int64_t ret[CALL_OUTCOME_COUNT], struct err *err);
 /* What sharing requests and leaving units out saved since `from`. */
