@@ -6,6 +6,7 @@
 #include "base/mem.h"
 
 #define DOUBLINGS_MAX 30
+#define PAUSE_DOUBLINGS_MAX 4
 
 const char *const breaker_names[BREAKER_STATE_COUNT] = {
 	[BREAKER_CLOSED] = "closed",
@@ -88,9 +89,11 @@ bool breaker_paused(struct breaker *b, int64_t now, enum call_outcome why, const
 {
 	bool is_news = why != b->why || (b->state != BREAKER_PAUSED && !b->is_pause);
 
-	if (b->state != BREAKER_PAUSED)
-		b->until = now + MIN((int64_t)BREAKER_PAUSE_MS << MIN(b->opened++, 4),
-					 (int64_t)BREAKER_PAUSE_MAX_MS);
+	if (b->state != BREAKER_PAUSED) {
+		int64_t wait = (int64_t)BREAKER_PAUSE_MS << MIN(b->opened, PAUSE_DOUBLINGS_MAX);
+		b->until = now + MIN(wait, (int64_t)BREAKER_PAUSE_MAX_MS);
+		b->opened++;
+	}
 	b->state = BREAKER_PAUSED;
 	b->is_pause = true;
 	remember(b, why, text);
