@@ -213,25 +213,33 @@ int windows_mark(
 	return 0;
 }
 
+struct unmark {
+	struct windows *windows;
+	struct arena arena;
+};
+
+static int unmark_row(struct store *s, struct db_rows *r, void *ctx, struct err *err)
+{
+	struct unmark *u = ctx;
+	struct str text;
+	size_t n;
+	const void *blob = db_blob(r, 1, &n);
+
+	arena_reset(&u->arena);
+	if (packer_open(s->packer, &u->arena, blob, n, &text, err))
+		return -1;
+	mark_text(u->windows, text, false);
+	return !u->windows->nforgotten;
+}
+
 /* Takes the mark from what other rows hold too. Common pieces are found within the first rows. */
 static int unmark_shared(struct store *s, struct windows *w, const char *sql, struct err *err)
 {
-	AUTO(arena_done) struct arena a = { 0 };
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = 0;
+	struct unmark u = { .windows = w };
+	int failed = w->nforgotten ? store_scan(s, sql, unmark_row, &u, err) : 0;
 
-	if (db_query(s->db, sql, NULL, 0, &r, err))
-		return -1;
-	while (w->nforgotten && (rc = db_next(r, err)) > 0) {
-		struct str text;
-		size_t n;
-		const void *blob = db_blob(r, 0, &n);
-		arena_reset(&a);
-		if (packer_open(s->packer, &a, blob, n, &text, err))
-			return -1;
-		mark_text(w, text, false);
-	}
-	return rc < 0 ? -1 : 0;
+	arena_done(&u.arena);
+	return failed;
 }
 
 static int recode_one(struct store *s, enum pack_class class, const char *update, int64_t id,
@@ -280,9 +288,12 @@ static int recode(struct store *s, enum pack_class class, const char *select, co
 
 int windows_settle(struct store *s, struct windows *w, struct err *err)
 {
-	if (unmark_shared(s, w, "SELECT pack FROM memory", err) ||
-		unmark_shared(s, w, "SELECT pack FROM candidate", err) ||
-		unmark_shared(s, w, "SELECT pack FROM event WHERE pack IS NOT NULL", err))
+	if (unmark_shared(s, w,
+			"SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2", err) ||
+		unmark_shared(s, w,
+			"SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2", err) ||
+		unmark_shared(s, w,
+			"SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id LIMIT ?2", err))
 		return -1;
 	if (!w->nforgotten)
 		return 0;

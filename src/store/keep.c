@@ -40,33 +40,48 @@ static int check_references(struct store *s, struct buf *report, struct err *err
 	return 0;
 }
 
+struct pack_check {
+	struct buf *report;
+	const char *sign; /* before the number of a row */
+	struct arena arena;
+};
+
+static int check_pack(struct store *s, struct db_rows *r, void *ctx, struct err *err)
+{
+	struct pack_check *c = ctx;
+	struct str text;
+	struct err why;
+	size_t n;
+	const void *blob = db_blob(r, 1, &n);
+
+	arena_reset(&c->arena);
+	if (packer_open(s->packer, &c->arena, blob, n, &text, &why))
+		buf_printf(c->report, "%s%lld: %s\n", c->sign, (long long)db_int(r, 0), why.text);
+	return 0;
+}
+
 /* Every text can be read. */
 static int check_packs(struct store *s, struct buf *report, struct err *err)
 {
-	static const char *const sqls[] = { "SELECT id, pack FROM event WHERE pack IS NOT NULL",
-		"SELECT id, pack FROM memory", "SELECT id, pack FROM candidate" };
-	static const char *const signs[] = { "e", "", "candidate " };
-	AUTO(arena_done) struct arena a = { 0 };
+	static const struct {
+		const char *sql, *sign;
+	} tables[] = {
+		{ "SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id LIMIT "
+		  "?2",
+			"e" },
+		{ "SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2", "" },
+		{ "SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2",
+			"candidate " },
+	};
+	struct pack_check c = { .report = report };
+	int failed = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(sqls); i++) {
-		AUTO(db_end_ptr) struct db_rows *r = NULL;
-		int rc;
-		if (db_query(s->db, sqls[i], NULL, 0, &r, err))
-			return -1;
-		while ((rc = db_next(r, err)) > 0) {
-			struct str text;
-			struct err why;
-			size_t n;
-			const void *blob = db_blob(r, 1, &n);
-			arena_reset(&a);
-			if (packer_open(s->packer, &a, blob, n, &text, &why))
-				buf_printf(report, "%s%lld: %s\n", signs[i],
-					(long long)db_int(r, 0), why.text);
-		}
-		if (rc < 0)
-			return -1;
+	for (size_t i = 0; i < ARRAY_LEN(tables) && !failed; i++) {
+		c.sign = tables[i].sign;
+		failed = store_scan(s, tables[i].sql, check_pack, &c, err);
 	}
-	return 0;
+	arena_done(&c.arena);
+	return failed;
 }
 
 int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err)

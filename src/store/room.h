@@ -59,6 +59,12 @@ void ids_add(struct ids *list, int64_t id);
 void ids_done(struct ids *list);
 int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_t n,
 	struct ids *ret, struct err *err);
+/*
+ * All rows of a table, a page at a time, since a driver may hold a whole result in memory. sql: the id first, ?1 the id to go
+ * on behind, ?2 how many. `row` gives 0, 1 when it has seen enough, or -1.
+ */
+int store_scan(struct store *s, const char *sql,
+	int (*row)(struct store *s, struct db_rows *r, void *ctx, struct err *err), void *ctx, struct err *err);
 /* Runs a statement once for each id (as its ?1). */
 int store_each(struct store *s, const char *sql, const struct ids *ids, struct err *err);
 

@@ -4,6 +4,8 @@
 #include "base/mem.h"
 #include "store/schema.h"
 
+#define SCAN_PAGE 1000
+
 int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret,
 	struct err *err)
 {
@@ -116,6 +118,29 @@ int store_ids(struct store *s, const char *sql, const struct db_arg *args, size_
 	while ((rc = db_next(r, err)) > 0)
 		ids_add(ret, db_int(r, 0));
 	return rc;
+}
+
+int store_scan(struct store *s, const char *sql,
+	int (*row)(struct store *s, struct db_rows *r, void *ctx, struct err *err), void *ctx,
+	struct err *err)
+{
+	int64_t last = 0;
+
+	for (;;) {
+		AUTO(db_end_ptr) struct db_rows *r = NULL;
+		int64_t n = 0;
+		int rc;
+		if (db_query(s->db, sql, DB_ARGS(db_i(last), db_i(SCAN_PAGE)), &r, err))
+			return -1;
+		for (; (rc = db_next(r, err)) > 0; n++) {
+			last = db_int(r, 0);
+			rc = row(s, r, ctx, err);
+			if (rc)
+				return rc < 0 ? -1 : 0;
+		}
+		if (rc < 0 || n < SCAN_PAGE)
+			return rc;
+	}
 }
 
 int store_each(struct store *s, const char *sql, const struct ids *ids, struct err *err)
