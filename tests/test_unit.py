@@ -9,19 +9,13 @@ BUILD = pathlib.Path(os.environ.get("REMANENCE_TEST_BUILD", pathlib.Path(__file_
 SOURCES = sorted((pathlib.Path(__file__).parent / "unit").glob("test_*.c"))
 
 
-def has_postgres():
-    return b"PostgreSQL %d; the store needs" in (BUILD / "remanenced").read_bytes()
-
-
 # What works on the store runs on both kinds of it.
 ON_BOTH = [s.stem for s in SOURCES if any(w in s.read_text() for w in ("store_fixture.h", "ops_fixture.h"))]
 
 
 @pytest.mark.parametrize("name", ON_BOTH)
-def test_unit_on_postgres(name, tmp_path, request):
-    if not has_postgres():
-        pytest.skip("built without PostgreSQL")
-    run(name, tmp_path, REMANENCE_TEST_STORE=request.getfixturevalue("postgres"))
+def test_unit_on_postgres(name, tmp_path, postgres):
+    run(name, tmp_path, REMANENCE_TEST_STORE=postgres)
 
 
 @pytest.mark.parametrize("name", [s.stem for s in SOURCES])

@@ -3,12 +3,14 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 import uuid
 
 import pytest
 
 from lib import ClaudeSession, Remanence, wait_for
 
+pytestmark = pytest.mark.usefixtures("postgres")
 SERVICE = pathlib.Path(__file__).parent.parent / "services" / "postgres"
 CACHE = os.environ.get("REMANENCE_TEST_CACHE", os.path.expanduser("~/.cache/remanence-tests"))
 
@@ -121,9 +123,8 @@ def test_a_password_is_shown_nowhere(rem, postgres):
     assert "tellnobody" not in said + logs
 
 
-def test_a_store_that_cannot_be_reached_loses_nothing(scratch, build, tmp_path):
+def test_a_store_that_cannot_be_reached_loses_nothing(scratch, build):
     rem = Remanence(build, scratch)
-    folder = pathlib.Path(tmp_path) / "pg"
     where = subprocess.run([SERVICE, "start", CACHE, "/tmp/rem-away-%d" % os.getpid()], capture_output=True, text=True, check=True).stdout
     folder = "/tmp/rem-away-%d" % os.getpid()
     port = where.split("PGPORT=")[1].split()[0]
@@ -160,7 +161,7 @@ def transcript(path, number, tools):
         clock += 1
         last_was, last = last, str(uuid.uuid4())
         lines.append({"parentUuid": last_was, "isSidechain": False, "cwd": "/src/app%d" % (number % 3), "sessionId": session, "version": "2.1.332",
-                      "type": kind, "message": message, "uuid": last, "timestamp": "%s.000Z" % __import__("time").strftime("%Y-%m-%dT%H:%M:%S", __import__("time").gmtime(clock)), **more})
+                      "type": kind, "message": message, "uuid": last, "timestamp": time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime(clock)), **more})
 
     line("user", {"role": "user", "content": "Work on part %d of it" % number})
     for i in range(tools):
