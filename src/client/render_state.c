@@ -112,10 +112,18 @@ static char *vectors_of(struct client *c, const json *embedder)
 		return arena_printf(a, "%s%s%s", why ? why : "off", hint ? " — " : "",
 			hint ? hint : "");
 	}
-	return arena_printf(a, "%s of %s%s",
+	/* The builtin model needs no name; a server's is worth one. */
+	const char *model = json_str(embedder, "kernel") ? NULL : json_str(embedder, "model");
+	return arena_printf(a, "%s of %s%s%s%s%s",
 		render_plural(c, json_int(embedder, "vectors", 0), "vector", "vectors"),
 		render_plural(c, json_int(embedder, "documents", 0), "text", "texts"),
-		waiting ? ", more are being made" : "");
+		model ? " by " : "", model ? model : "",
+		!waiting			     ? "" :
+			json_str(embedder, "trouble") ? ", more cannot be made now" :
+						       ", more are being made",
+		json_bool(embedder, "old_answers", false) ?
+			"; those of the model before answer meanwhile" :
+			"");
 }
 
 void render_model(struct client *c, const json *reply)
@@ -195,6 +203,7 @@ void render_status(struct client *c, const json *reply)
 	pauses(c, json_get(reply, "paused"));
 	trouble(c, "The store", queue);
 	trouble(c, "The index", json_get(reply, "index"));
+	trouble(c, "The embedder", json_get(reply, "embedder"));
 	trouble(c, "The model observer", json_get(reply, "observer"));
 	if (json_str(json_get(reply, "observer"), "degraded")) {
 		term_printf(t, WARN, "The model got worse: %s",

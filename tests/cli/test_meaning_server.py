@@ -132,6 +132,8 @@ def test_without_its_server_words_alone_answer_and_the_server_is_left_alone(aske
     assert len(posts(server)) <= n + 1
     outcome = {"error-500": 13, "reset": 12, "quota": 10, "auth": 11, "page": 13, "slow-headers": 7, "nulls": 13}[behaviour]
     assert calls(asked)[0][4] == outcome
+    said = asked.run("status").out
+    assert "by openai/scripted-1, more cannot be made now" in said and "The embedder" in said
     # The person mends it, and it is tried at once.
     use(asked, server, "openai", "ok")
     assert embedded(asked) == 4
