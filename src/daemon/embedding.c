@@ -328,6 +328,7 @@ void embedding_free(struct embedding *e)
 	pthread_join(e->thread, NULL);
 	rest(e);
 	embedding_models_close(e);
+	embedding_calls_end(e);
 	pthread_mutex_destroy(&e->mutex);
 	pthread_mutex_destroy(&e->putting);
 	pthread_mutex_destroy(&e->choosing);

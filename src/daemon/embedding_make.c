@@ -353,6 +353,17 @@ static void call_done(struct work *work, int result, int64_t seq, const struct e
 	free(work);
 }
 
+static int nothing_run(struct desk *desk, void *ctx, struct err *err)
+{
+	return 0;
+}
+
+void embedding_calls_end(struct embedding *e)
+{
+	if (atomic_load(&e->has_called))
+		writer_run(e->setup.writer, LANE_BACKGROUND, nothing_run, NULL, NULL);
+}
+
 void embedding_called(void *embedding, const struct embed_call *call)
 {
 	struct embedding *e = embedding;
@@ -378,6 +389,7 @@ void embedding_called(void *embedding, const struct embed_call *call)
 	w->work = (struct work){
 		.lane = LANE_BACKGROUND, .bytes = sizeof(*w), .run = call_run, .done = call_done
 	};
+	atomic_store(&e->has_called, true);
 	if (writer_put(e->setup.writer, &w->work, NULL))
 		free(w);
 }

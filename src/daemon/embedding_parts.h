@@ -48,6 +48,7 @@ struct embedding {
 	char why[ERR_TEXT_MAX], hint[ERR_TEXT_MAX], file[1024], trouble[ERR_TEXT_MAX];
 	pthread_mutex_t putting; /* around looking at the era and putting */
 	uint64_t era;
+	_Atomic bool has_called; /* requests were recorded */
 	_Atomic bool stop; /* a request under way is given up */
 	_Atomic bool is_paused; /* a server is not asked for a while, or nothing makes vectors */
 	_Atomic uint64_t made, asked_us;
@@ -98,5 +99,7 @@ int embedding_make_page(struct embedding *e, struct page *p, struct err *err);
 bool embedding_is_closing(struct embedding *e);
 /* To embed_remote_open: each request is recorded. */
 void embedding_called(void *embedding, const struct embed_call *call);
+/* Waits until all are: whoever follows the writer's commits may be ended then. */
+void embedding_calls_end(struct embedding *e);
 
 #endif

@@ -125,6 +125,14 @@ static void service_embedded(void *daemon, int64_t *ret_vectors, int64_t *ret_wa
 	*ret_waiting = state.waiting;
 }
 
+static bool service_has_ollama(void *daemon)
+{
+	struct daemon *d = daemon;
+	struct embedding_state state;
+	embedding_state(d->embedding, &state);
+	return state.is_on && state.dims && str_starts(state.model, "ollama/") && !*state.trouble;
+}
+
 static int service_model(
 	void *daemon, const char *action, const char *file, struct jw *out, struct err *err)
 {
@@ -265,6 +273,7 @@ void services_fill(struct daemon *d, struct services *s)
 		.settings_changed = service_settings_changed,
 		.meaning = service_meaning,
 		.embedded = service_embedded,
+		.has_ollama = service_has_ollama,
 		.model = service_model,
 		.model_state = service_model_state,
 		.model_wake = service_model_wake,

@@ -64,6 +64,8 @@ struct services {
 	bool (*meaning)(void *daemon, struct str text, struct vector_query *ret, struct vectors **ret_vectors, char *why);
 	/* Vectors there are, and changes of the store that were not looked at yet (at most). */
 	void (*embedded)(void *daemon, int64_t *ret_vectors, int64_t *ret_waiting);
+	/* An Ollama, or an orchestrator before it, makes the vectors and does not fail. NULL: it is not known. */
+	bool (*has_ollama)(void *daemon);
 	/* "install" (file, or NULL: what is there), "status", "remove"; members of the reply. */
 	int (*model)(void *daemon, const char *action, const char *file, struct jw *out, struct err *err);
 	/* How the model observer stands. NULL: there is none. */

@@ -24,12 +24,11 @@
 
 int service_health(struct op_call *call, struct jw *out, struct err *err)
 {
-	(void)call;
+	const struct services *v = call->services;
 	(void)err;
 	jw_object(out, NULL);
 	jw_str(out, "status", "ok");
-	/* No embedder of that kind is in use. */
-	jw_bool(out, "ollama", false);
+	jw_bool(out, "ollama", v && v->has_ollama && v->has_ollama(v->daemon));
 	jw_end(out, '}');
 	return 0;
 }

@@ -1,6 +1,7 @@
 """Vectors by a server: made in batches, kept when paid for, answering on while another model takes over, and never in the way."""
 import json
 import sqlite3
+import urllib.request
 
 import pytest
 
@@ -76,6 +77,23 @@ def test_a_server_embeds_and_questions_find_what_it_embedded(asked, server, prov
     assert recorded and all(c[:2] == (provider, "scripted-1") and c[4] == 1 for c in recorded)
     if provider != "jobs":
         assert all(c[3] == 7 * c[2] for c in recorded)
+
+
+def health(rem):
+    request = urllib.request.Request("http://%s/health" % rem.json("status")["http"],
+                                     headers={"Authorization": "Bearer " + (rem.home / "run" / "token").read_text().strip()})
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as reply:
+        return json.load(reply)
+
+
+def test_health_says_whether_ollama_is_well(asked, server):
+    assert health(asked) == {"status": "ok", "ollama": False}
+    use(asked, server, "ollama", "live")
+    asked.run("remember", NOTES[0])
+    assert embedded(asked) == 1 and health(asked)["ollama"] is True
+    server.state["live"] = "error-500"
+    asked.run("remember", NOTES[1])
+    wait_for(lambda: not health(asked)["ollama"], "the trouble to be said")
 
 
 def test_a_restart_and_a_lost_index_pay_for_nothing_again(asked, server):
