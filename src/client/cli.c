@@ -145,6 +145,7 @@ int client_show(struct client *c, const struct buf *text, struct err *err)
 		return err_hint(err, "ask for less with --limit, or for --json");
 	}
 	render(c, reply);
+	render_more(c, reply);
 	term_flush(&c->term);
 	return 0;
 }

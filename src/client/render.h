@@ -41,6 +41,8 @@ void render_nothing(struct client *c, const char *what, const char *advice);
 const char *render_plural(struct client *c, int64_t n, const char *one, const char *many);
 /* Dim closing line. */
 void render_footer(struct client *c, const char *text);
+/* The command that shows the next page, when the reply has a next_cursor (render_more.c). */
+void render_more(struct client *c, const json *reply);
 /* "a, b and 3 more" of an array of strings or of objects with `key`. */
 char *render_join(struct client *c, const json *array, const char *key, size_t max);
 /* One memory that waits for a person, as a card; `progress` is "3 of 17" or NULL. */

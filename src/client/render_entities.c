@@ -107,8 +107,7 @@ void render_entities(struct client *c, const json *reply)
 		if (total > (int64_t)json_len(rows))
 			render_footer(
 				c, arena_printf(&c->term.arena,
-					   "%zu of %s · --limit and --offset show more, --kind "
-					   "filters",
+					   "%zu of %s · --kind filters",
 					   json_len(rows), term_count(&c->term.arena, total)));
 		return;
 	}

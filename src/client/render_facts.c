@@ -111,6 +111,6 @@ void render_facts(struct client *c, const json *reply)
 		put_fact(c, fact);
 	}
 	if (total > (int64_t)n)
-		render_footer(c, arena_printf(&c->term.arena, "%zu of %lld; --limit shows more", n,
+		render_footer(c, arena_printf(&c->term.arena, "%zu of %lld", n,
 					 (long long)total));
 }

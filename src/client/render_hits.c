@@ -105,8 +105,9 @@ void render_timeline(struct client *c, const json *reply)
 		timeline_item(c, json_at(items, i), anchor);
 	}
 	if (total > (int64_t)n)
-		render_footer(c, arena_printf(&c->term.arena, "%zu of %s · --limit shows more", n,
-					 term_count(&c->term.arena, total)));
+		render_footer(c, arena_printf(&c->term.arena, "%zu of %s%s", n,
+					 term_count(&c->term.arena, total),
+					 json_str(reply, "next_cursor") ? "" : " · --limit shows more"));
 }
 
 void render_recall(struct client *c, const json *reply)

@@ -100,11 +100,6 @@ void render_sessions(struct client *c, const json *reply)
 		return;
 	}
 	table(c, cols, ARRAY_LEN(cols), rows);
-	if (json_int(reply, "total", 0) > (int64_t)json_len(rows))
-		render_footer(
-			c, arena_printf(&c->term.arena,
-				   "%zu of %s · --limit and --offset show more", json_len(rows),
-				   term_count(&c->term.arena, json_int(reply, "total", 0))));
 }
 
 void render_projects(struct client *c, const json *reply)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "observe/entity.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "store/entity.h"
@@ -18,8 +19,8 @@
 #define NEIGHBOURS_LOOK 300 /* by count, before those that come with everything are put behind */
 #define NEIGHBOURS_SHOWN 12
 #define MOMENTS_MAX 100000
-#define MEMORIES_LOOK 2000 /* candidates whose text is read */
-#define MEMORIES_PAGE 100
+#define MEMORIES_PAGE 500 /* candidates whose text is read at once */
+#define MEMORIES_LOOK 2000 /* in one call; the cursor then stands where looking ended */
 #define NEAR_LOOK 5000 /* names compared with one that is not known */
 #define NEAR_SHOWN 5
 
@@ -151,39 +152,77 @@ static bool memory_names(const struct memory *m, const struct entity_count *e)
 	return false;
 }
 
-/* The memories that name the entity among those of the turns that mention it, newest first. */
-static int memories_write(struct op_call *call, struct jw *out, const struct entity_query *q,
-	const struct entity_count *e, struct err *err)
+/* Where in the memories of an entity a page stands: its cursor is at the last one looked at. */
+struct naming {
+	struct lookup l;
+	struct jw *out;
+	const struct entity_query *q;
+	const struct entity_count *e;
+	struct cursor *c;
+	size_t skip, left;
+	bool has_more;
+};
+
+static int naming_take(struct naming *g, struct memory *m, struct err *err)
 {
-	struct lookup l = { .call = call };
+	struct op_call *call = g->l.call;
 	struct hit_style style = { 0 };
-	size_t n, left = q->max, skip = q->skip;
-	int64_t *ids;
-	if (store_entity_memories(
-		    call->store, call->arena, e->id, q->project, MEMORIES_LOOK, &ids, &n, err))
+	bool is_in_time = (!g->q->after || m->at >= g->q->after) && (!g->q->before || m->at <= g->q->before);
+	if (!m->id || !is_in_time)
+		return 0;
+	if (query_memory_files(call->store, call->arena, m, HIT_FILES_MAX, err))
 		return -1;
-	for (size_t at = 0; at < n && left; at += MEMORIES_PAGE) {
-		size_t page = MIN(n - at, (size_t)MEMORIES_PAGE);
-		struct memory *list = ARENA_ARRAY(call->arena, struct memory, page);
-		if (store_memories(call->store, call->arena, ids + at, page, list, err))
+	if (!memory_names(m, g->e))
+		return 0;
+	if (g->skip) {
+		g->skip--;
+		return 0;
+	}
+	if (!g->left) {
+		g->has_more = true;
+		return 0;
+	}
+	struct found f = found_memory(&g->l, m);
+	found_write(call, g->out, &f, &style);
+	g->left--;
+	g->c->keys[0] = m->at;
+	g->c->keys[1] = m->id;
+	return 0;
+}
+
+/*
+ * The memories that name the entity among those of the turns that mention it, newest first. One more
+ * than is wanted is looked for, so that a cursor is given only when something is behind it.
+ */
+static int memories_write(struct naming *g, struct err *err)
+{
+	struct op_call *call = g->l.call;
+	struct entity_memories q = { .entity = g->e->id, .project = g->q->project, .max = MEMORIES_PAGE };
+	size_t n = MEMORIES_PAGE, looked = 0;
+	if (g->c->is_given) {
+		q.behind_at = g->c->keys[0];
+		q.behind_id = g->c->keys[1];
+	}
+	for (; n == MEMORIES_PAGE && !g->has_more && looked < MEMORIES_LOOK; looked += n) {
+		int64_t *ids;
+		if (store_entity_memories(call->store, call->arena, &q, &ids, &n, err))
 			return -1;
-		for (size_t i = 0; i < page && left; i++) {
-			if (!list[i].id || (q->after && list[i].at < q->after) ||
-				(q->before && list[i].at > q->before))
-				continue;
-			if (query_memory_files(
-				    call->store, call->arena, &list[i], HIT_FILES_MAX, err))
+		struct memory *list = ARENA_ARRAY(call->arena, struct memory, n + 1);
+		if (n && store_memories(call->store, call->arena, ids, n, list, err))
+			return -1;
+		for (size_t i = 0; i < n && !g->has_more; i++) {
+			if (naming_take(g, &list[i], err))
 				return -1;
-			if (!memory_names(&list[i], e))
-				continue;
-			if (skip) {
-				skip--;
-				continue;
+			if (list[i].id) {
+				q.behind_at = list[i].at;
+				q.behind_id = list[i].id;
 			}
-			struct found f = found_memory(&l, &list[i]);
-			found_write(call, out, &f, &style);
-			left--;
 		}
+	}
+	if (n == MEMORIES_PAGE && !g->has_more) {
+		g->has_more = true;
+		g->c->keys[0] = q.behind_at;
+		g->c->keys[1] = q.behind_id;
 	}
 	return 0;
 }
@@ -256,20 +295,59 @@ static int one_find(struct op_call *call, const char *said, const struct entity_
 static int one_write(struct op_call *call, struct jw *out, const char *said, struct entity_query *q,
 	struct err *err)
 {
+	struct cursor c = { .op = "entities", .project = q->project, .nkeys = 2 };
 	struct entity_count *list;
 	size_t n;
-	if (one_find(call, said, q, &list, &n, err))
+	if (cursor_read(call, &c, err) || one_find(call, said, q, &list, &n, err))
 		return -1;
+	struct naming g = { .l = { .call = call }, .out = out, .q = q, .e = &list[0], .c = &c,
+		.skip = q->skip, .left = q->max };
 	jw_object(out, NULL);
 	jw_str(out, "name", list[0].name);
 	counts_write(out, list, n, (int64_t)n);
 	jw_array(out, "memories");
-	if (memories_write(call, out, q, &list[0], err))
+	if (memories_write(&g, err))
 		return -1;
 	jw_end(out, ']');
+	cursor_write(call, out, &c, g.has_more);
 	if (neighbours_write(call, out, list[0].id, q->project, err) ||
 		months_write(call, out, list[0].id, q->project, err))
 		return -1;
+	jw_end(out, '}');
+	return 0;
+}
+
+enum key { KEY_MENTIONS, KEY_SESSIONS, KEY_KIND, KEYS }; /* and the name */
+
+static int all_write(struct op_call *call, struct jw *out, struct entity_query *q, struct err *err)
+{
+	struct cursor c = { .op = "entities", .project = q->project, .nkeys = KEYS };
+	struct entity_count *list, behind;
+	size_t n, limit = q->max;
+	int64_t total;
+	if (cursor_read(call, &c, err))
+		return -1;
+	if (c.is_given) {
+		behind = (struct entity_count){ .kind = (enum entity_kind)c.keys[KEY_KIND],
+			.name = c.name,
+			.mentions = c.keys[KEY_MENTIONS],
+			.sessions = c.keys[KEY_SESSIONS] };
+		q->behind = &behind;
+	}
+	q->max = limit + 1;
+	if (store_entity_list(call->store, call->arena, q, &list, &n, &total, err))
+		return -1;
+	bool has_more = n > limit;
+	n = MIN(n, limit);
+	jw_object(out, NULL);
+	counts_write(out, list, n, total);
+	if (n) {
+		c.keys[KEY_MENTIONS] = list[n - 1].mentions;
+		c.keys[KEY_SESSIONS] = list[n - 1].sessions;
+		c.keys[KEY_KIND] = list[n - 1].kind;
+		c.name = list[n - 1].name;
+	}
+	cursor_write(call, out, &c, has_more);
 	jw_end(out, '}');
 	return 0;
 }
@@ -278,17 +356,7 @@ int op_entities(struct op_call *call, struct jw *out, struct err *err)
 {
 	const char *name = param_joined(call, "name", "entity");
 	struct entity_query q;
-	struct entity_count *list;
-	size_t n;
-	int64_t total;
 	if (query_from_params(call, &q, err))
 		return -1;
-	if (name)
-		return one_write(call, out, name, &q, err);
-	if (store_entity_list(call->store, call->arena, &q, &list, &n, &total, err))
-		return -1;
-	jw_object(out, NULL);
-	counts_write(out, list, n, total);
-	jw_end(out, '}');
-	return 0;
+	return name ? one_write(call, out, name, &q, err) : all_write(call, out, &q, err);
 }

@@ -6,6 +6,7 @@
 #include "observe/confidence.h"
 #include "ops/all.h"
 #include "ops/branches.h"
+#include "ops/cursor.h"
 #include "ops/find.h"
 #include "ops/param.h"
 #include "ops/suspects.h"
@@ -20,7 +21,8 @@
  */
 
 #define FACTS_LIMIT 50
-#define FACTS_LOOKED_MAX 5000 /* facts sifted in one call */
+#define FACTS_PAGE 500        /* read at once */
+#define FACTS_LOOKED_MAX 200000 /* facts sifted in one call */
 
 struct facts {
 	struct op_call *call;
@@ -32,9 +34,24 @@ struct facts {
 	const char **files;
 	size_t nfiles;
 	const char *query;
-	struct memory *list;
-	size_t n, cap;
+	struct memory *list; /* of the page */
+	size_t n, cap, total;
+	struct place *places;
+	size_t nplaces, places_cap;
+	struct cursor c;
+	int64_t now; /* that confidence is told for: one for all pages, since it decides the order */
+	bool has_more;
 };
+
+/* What a fact is ordered by. */
+struct place {
+	bool is_pinned, is_active;
+	size_t rank; /* of its category */
+	double confidence;
+	int64_t at, id;
+};
+enum key { KEY_NOW, KEY_PINNED, KEY_ACTIVE, KEY_RANK, KEY_CONFIDENCE, KEY_AT, KEY_ID, KEYS };
+_Static_assert(KEYS <= CURSOR_KEYS, "keys of facts");
 
 /* The order in which categories are shown: what holds for all work first. */
 static const enum memory_type category_order[] = { FACT_PREFERENCE, FACT_CONVENTION, FACT_DECISION,
@@ -73,44 +90,45 @@ static bool is_about(struct facts *f, struct memory *m)
 	return false;
 }
 
-static bool is_wanted(struct facts *f, struct memory *m, int64_t now)
+/* An agent is given what is decided or sure; what waits is a person's to look at. */
+static bool is_status_wanted(const struct facts *f, enum memory_status status)
+{
+	if (f->as_of)
+		return status != MEMORY_REJECTED && status != MEMORY_PENDING;
+	if (f->status >= 0)
+		return (int)status == f->status;
+	return status == MEMORY_ACTIVE || (status == MEMORY_PENDING && !f->call->is_agent);
+}
+
+static bool is_wanted(struct facts *f, struct memory *m)
 {
 	int64_t from = m->valid_from ? m->valid_from : m->at;
 
 	if (m->kind != KIND_FACT || (f->category >= 0 && (int)m->type != f->category))
 		return false;
-	if (f->as_of) {
-		if (from > f->as_of || (m->valid_to && m->valid_to <= f->as_of) ||
-			m->status == MEMORY_REJECTED || m->status == MEMORY_PENDING)
-			return false;
-	} else if (f->status >= 0 ? (int)m->status != f->status
-				  : m->status != MEMORY_ACTIVE && m->status != MEMORY_PENDING) {
+	if (!is_status_wanted(f, m->status) ||
+		(f->as_of && (from > f->as_of || (m->valid_to && m->valid_to <= f->as_of))))
 		return false;
-	}
-	m->confidence = confidence_aged(m, now);
+	m->confidence = confidence_aged(m, f->now);
 	return m->confidence + 1e-9 >= f->min_confidence && is_about(f, m);
 }
 
-static void take(struct facts *f, struct memory *list, size_t n)
+static struct place place_of(const struct memory *m)
 {
-	int64_t now = f->as_of ? f->as_of : clock_now();
-
-	for (size_t i = 0; i < n; i++)
-		if (list[i].id && is_wanted(f, &list[i], now))
-			ARENA_PUSH(f->call->arena, f->list, f->n, f->cap, list[i]);
+	return (struct place){ m->is_pinned, m->status == MEMORY_ACTIVE, category_rank(m->type),
+		m->confidence, m->at, m->id };
 }
 
-static int by_rank(const void *x, const void *y)
+static int by_place(const void *x, const void *y)
 {
-	const struct memory *a = x, *b = y;
-	size_t ra = category_rank(a->type), rb = category_rank(b->type);
+	const struct place *a = x, *b = y;
 
 	if (a->is_pinned != b->is_pinned)
 		return a->is_pinned ? -1 : 1;
-	if ((a->status == MEMORY_ACTIVE) != (b->status == MEMORY_ACTIVE))
-		return a->status == MEMORY_ACTIVE ? -1 : 1;
-	if (ra != rb)
-		return ra < rb ? -1 : 1;
+	if (a->is_active != b->is_active)
+		return a->is_active ? -1 : 1;
+	if (a->rank != b->rank)
+		return a->rank < b->rank ? -1 : 1;
 	if (a->confidence != b->confidence)
 		return a->confidence > b->confidence ? -1 : 1;
 	if (a->at != b->at)
@@ -118,27 +136,85 @@ static int by_rank(const void *x, const void *y)
 	return (a->id < b->id) - (a->id > b->id);
 }
 
-static int list_all(struct facts *f, struct err *err)
+/* The bits of a number that is not negative are in its order. */
+static void place_to_keys(const struct place *p, int64_t now, int64_t keys[KEYS])
 {
+	keys[KEY_NOW] = now;
+	keys[KEY_PINNED] = p->is_pinned;
+	keys[KEY_ACTIVE] = p->is_active;
+	keys[KEY_RANK] = (int64_t)p->rank;
+	memcpy(&keys[KEY_CONFIDENCE], &p->confidence, sizeof(p->confidence));
+	keys[KEY_AT] = p->at;
+	keys[KEY_ID] = p->id;
+}
+
+static struct place place_from_keys(const int64_t keys[KEYS])
+{
+	struct place p = { keys[KEY_PINNED] != 0, keys[KEY_ACTIVE] != 0, (size_t)keys[KEY_RANK], 0,
+		keys[KEY_AT], keys[KEY_ID] };
+
+	memcpy(&p.confidence, &keys[KEY_CONFIDENCE], sizeof(p.confidence));
+	return p;
+}
+
+/* All facts are gone through, a page at a time; only their places are kept. */
+static int places_find(struct facts *f, struct err *err)
+{
+	struct place last = place_from_keys(f->c.keys);
 	struct memory_query q = { .project = f->project,
 		.kind = KIND_FACT,
 		.type = f->category,
 		.status = f->as_of ? -1 : f->status,
 		.origin = -1,
-		.max = FACTS_LOOKED_MAX };
-	struct memory *list;
-	size_t n;
+		.max = FACTS_PAGE };
+	AUTO(arena_done) struct arena a = { 0 };
+	size_t n = FACTS_PAGE;
 
-	if (store_memory_list(f->call->store, f->call->arena, &q, &list, &n, err))
+	for (size_t seen = 0; n == FACTS_PAGE && seen < FACTS_LOOKED_MAX; seen += n) {
+		struct memory *list;
+		arena_done(&a);
+		if (store_memory_list(f->call->store, &a, &q, &list, &n, err))
+			return -1;
+		for (size_t i = 0; i < n; i++) {
+			q.behind_at = list[i].at;
+			q.behind_id = list[i].id;
+			if (!is_wanted(f, &list[i]))
+				continue;
+			struct place p = place_of(&list[i]);
+			f->total++;
+			if (!f->c.is_given || by_place(&p, &last) > 0)
+				ARENA_PUSH(f->call->arena, f->places, f->nplaces, f->places_cap, p);
+		}
+	}
+	return 0;
+}
+
+static int list_page(struct facts *f, size_t from, size_t limit, struct err *err)
+{
+	struct arena *a = f->call->arena;
+
+	if (places_find(f, err))
 		return -1;
-	take(f, list, n);
-	if (f->n)
-		qsort(f->list, f->n, sizeof(*f->list), by_rank);
+	if (f->nplaces)
+		qsort(f->places, f->nplaces, sizeof(*f->places), by_place);
+	size_t begin = MIN(from, f->nplaces), n = MIN(limit, f->nplaces - begin);
+	int64_t *ids = ARENA_ARRAY(a, int64_t, n + 1);
+	f->has_more = begin + n < f->nplaces;
+	f->list = ARENA_ARRAY(a, struct memory, n + 1);
+	f->n = n;
+	for (size_t i = 0; i < n; i++)
+		ids[i] = f->places[begin + i].id;
+	if (n && store_memories(f->call->store, a, ids, n, f->list, err))
+		return -1;
+	for (size_t i = 0; i < n; i++) {
+		f->list[i].confidence = f->places[begin + i].confidence;
+		place_to_keys(&f->places[begin + i], f->now, f->c.keys);
+	}
 	return 0;
 }
 
 /* The order of the index is kept: it is by how well a fact answers. */
-static int search_all(struct facts *f, struct err *err)
+static int search_page(struct facts *f, size_t from, size_t limit, struct err *err)
 {
 	struct find q = { .text = f->query,
 		.filter = { .project = (uint32_t)f->project,
@@ -154,12 +230,13 @@ static int search_all(struct facts *f, struct err *err)
 		q.filter.types = 1u << f->category;
 	if (find_run(&f->l, &q, &r, err))
 		return -1;
-	for (size_t i = 0; i < r.n; i++)
-		if (r.found[i].memory) {
-			struct memory m = *r.found[i].memory;
-
-			take(f, &m, 1);
-		}
+	for (size_t i = 0; i < r.n; i++) {
+		if (!r.found[i].memory)
+			continue;
+		struct memory m = *r.found[i].memory;
+		if (is_wanted(f, &m) && f->total++ >= from && f->n < limit)
+			ARENA_PUSH(f->call->arena, f->list, f->n, f->cap, m);
+	}
 	return 0;
 }
 
@@ -239,29 +316,38 @@ static int read_params(struct facts *f, struct err *err)
 	return 0;
 }
 
+/* A list that answers a query is ranked: what stands behind a fact is another at each question. */
+static int cursor_take(struct facts *f, struct err *err)
+{
+	f->c = (struct cursor){ .op = "facts", .project = f->project, .nkeys = KEYS };
+	if (f->query && *f->query && param_text(f->call, "cursor", NULL)) {
+		err_set(err, ERR_USAGE, "facts that answer a query are ranked and have no cursor");
+		return err_hint(err, "go on with --offset");
+	}
+	if (cursor_read(f->call, &f->c, err))
+		return -1;
+	f->now = f->c.is_given ? f->c.keys[KEY_NOW] : f->as_of ? f->as_of : clock_now();
+	return 0;
+}
+
 int op_facts(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct facts f = { .call = call, .l = { .call = call } };
 	size_t from = param_size(call, "offset", 0), limit = param_size(call, "limit", FACTS_LIMIT);
 
-	if (read_params(&f, err) || (f.query && *f.query ? search_all(&f, err) : list_all(&f, err)))
+	if (read_params(&f, err) || cursor_take(&f, err) ||
+		(f.query && *f.query ? search_page(&f, from, limit, err)
+				     : list_page(&f, from, limit, err)))
 		return -1;
-	/* An agent is given what is decided or sure; what waits is a person's to look at. */
-	if (call->is_agent && f.status < 0) {
-		size_t kept = 0;
-
-		for (size_t i = 0; i < f.n; i++)
-			if (f.list[i].status != MEMORY_PENDING)
-				f.list[kept++] = f.list[i];
-		f.n = kept;
-	}
 	branches_init(&f.branches, call, f.project, call->cwd, NULL);
 	jw_object(out, NULL);
-	jw_int(out, "total", (int64_t)f.n);
+	jw_int(out, "total", (int64_t)f.total);
 	jw_array(out, "facts");
-	for (size_t i = from; i < f.n && i - from < limit; i++)
-		fact_write(&f, out, &f.list[i]);
+	for (size_t i = 0; i < f.n; i++)
+		if (f.list[i].id)
+			fact_write(&f, out, &f.list[i]);
 	jw_end(out, ']');
+	cursor_write(call, out, &f.c, f.has_more);
 	jw_end(out, '}');
 	return 0;
 }

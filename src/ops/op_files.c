@@ -2,6 +2,7 @@
 
 #include "base/mem.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/param.h"
 #include "ops/suspects.h"
 #include "store/query.h"
@@ -13,7 +14,8 @@
  * renamed is known by its old names too.
  */
 
-#define FILES_LISTED 100
+#define FILES_LIMIT 50
+#define FILES_LISTED 100 /* with the first page */
 #define FILES_SEEN 2000 /* memories about a path that are put in order */
 #define FILE_NAMES 4    /* the name asked for and older ones */
 
@@ -39,6 +41,8 @@ static int files_list(
 	return 0;
 }
 
+enum key { KEY_SUSPECT, KEY_AT, KEY_ID, KEYS };
+
 static int suspects_first(const void *x, const void *y)
 {
 	const struct about *a = x, *b = y;
@@ -49,42 +53,57 @@ static int suspects_first(const void *x, const void *y)
 }
 
 static int memories_read(struct op_call *call, struct lookup *l, const int64_t *ids, size_t n,
-	struct about **ret, struct err *err)
+	struct about **ret, size_t *ret_n, struct err *err)
 {
 	struct memory *list = ARENA_ARRAY(call->arena, struct memory, n + 1);
 	struct about *about = ARENA_ARRAY(call->arena, struct about, n + 1);
 	if (n && store_memories(call->store, call->arena, ids, n, list, err))
 		return -1;
+	*ret_n = 0;
 	for (size_t i = 0; i < n; i++)
-		about[i] = (struct about){ &list[i], list[i].id && suspect_reason(l, &list[i]) };
-	qsort(about, n, sizeof(*about), suspects_first);
+		if (list[i].id)
+			about[(*ret_n)++] = (struct about){ &list[i], suspect_reason(l, &list[i]) };
+	qsort(about, *ret_n, sizeof(*about), suspects_first);
 	*ret = about;
 	return 0;
 }
 
-static int memories_write(
-	struct op_call *call, struct jw *out, const int64_t *ids, size_t n, struct err *err)
+/* Index of the first that comes behind the cursor. */
+static size_t behind(const struct cursor *c, const struct about *list, size_t n)
+{
+	struct memory m = { .at = c->keys[KEY_AT], .id = c->keys[KEY_ID] };
+	const struct about last = { &m, c->keys[KEY_SUSPECT] };
+	size_t i = 0;
+	while (c->is_given && i < n &&
+		(list[i].m->id == m.id || suspects_first(&list[i], &last) < 0))
+		i++;
+	return i;
+}
+
+static int memories_write(struct op_call *call, struct jw *out, struct cursor *c,
+	const int64_t *ids, size_t nids, struct err *err)
 {
 	struct lookup l = { .call = call };
 	struct branches branches;
 	struct hit_style style = { .lookup = &l, .branches = call->cwd ? &branches : NULL };
-	size_t skip = param_size(call, "offset", 0), max = param_size(call, "limit", 50);
+	size_t n, i, left = param_size(call, "limit", FILES_LIMIT);
 	struct about *list;
-	int64_t project;
-	if (call_project(call, &project, err) || memories_read(call, &l, ids, n, &list, err))
+	if (memories_read(call, &l, ids, nids, &list, &n, err))
 		return -1;
-	branches_init(&branches, call, project, call->cwd, NULL);
+	branches_init(&branches, call, c->project, call->cwd, NULL);
 	jw_array(out, "memories");
-	for (size_t i = skip; i < n && i < skip + max; i++) {
-		if (!list[i].m->id)
-			continue;
+	for (i = behind(c, list, n) + param_size(call, "offset", 0); i < n && left; i++, left--) {
 		if (query_memory_files(call->store, call->arena, list[i].m, HIT_FILES_MAX, err))
 			return -1;
 		struct found f = found_memory(&l, list[i].m);
 		found_write(call, out, &f, &style);
+		c->keys[KEY_SUSPECT] = list[i].is_suspect;
+		c->keys[KEY_AT] = list[i].m->at;
+		c->keys[KEY_ID] = list[i].m->id;
 	}
 	jw_end(out, ']');
 	jw_int(out, "total", (int64_t)n);
+	cursor_write(call, out, c, i < n);
 	return 0;
 }
 
@@ -99,12 +118,13 @@ static bool id_is_in(const int64_t *list, size_t n, int64_t id)
 int op_files(struct op_call *call, struct jw *out, struct err *err)
 {
 	const char *names[FILE_NAMES] = { call_file(call, param_text(call, "path", "file")) };
-	int64_t project, *all = ARENA_ARRAY(call->arena, int64_t, FILE_NAMES * FILES_SEEN);
+	struct cursor c = { .op = "files", .nkeys = KEYS };
+	int64_t *all = ARENA_ARRAY(call->arena, int64_t, FILE_NAMES * FILES_SEEN);
 	size_t n = 0, nnames = 1;
 	if (!names[0])
 		return err_set(err, ERR_USAGE, "files needs a path");
-	if (call_project(call, &project, err) || store_older_names(call->store, call->arena,
-							 project, names, FILE_NAMES, &nnames, err))
+	if (call_project(call, &c.project, err) || cursor_read(call, &c, err) ||
+		store_older_names(call->store, call->arena, c.project, names, FILE_NAMES, &nnames, err))
 		return -1;
 	jw_object(out, NULL);
 	jw_str(out, "path", names[0]);
@@ -112,8 +132,8 @@ int op_files(struct op_call *call, struct jw *out, struct err *err)
 	for (size_t i = 0; i < nnames; i++) {
 		int64_t *ids;
 		size_t found;
-		if (files_list(call, out, project, names[i], err) ||
-			query_memories_below(call->store, call->arena, project, names[i], 0,
+		if ((!c.is_given && files_list(call, out, c.project, names[i], err)) ||
+			query_memories_below(call->store, call->arena, c.project, names[i], 0,
 				FILES_SEEN, &ids, &found, err))
 			return -1;
 		for (size_t k = 0; k < found; k++)
@@ -121,7 +141,7 @@ int op_files(struct op_call *call, struct jw *out, struct err *err)
 				all[n++] = ids[k];
 	}
 	jw_end(out, ']');
-	if (memories_write(call, out, all, n, err))
+	if (memories_write(call, out, &c, all, n, err))
 		return -1;
 	jw_end(out, '}');
 	return 0;

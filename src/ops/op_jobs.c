@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/write.h"
@@ -51,7 +52,9 @@ static void counts_write(struct jw *w, const int64_t counts[JOB_STATE_COUNT])
 static int list_write(struct op_call *call, struct jw *out, struct err *err)
 {
 	struct lookup l = { .call = call };
-	struct job_query q = { .max = param_size(call, "limit", JOBS_LIMIT) };
+	size_t limit = param_size(call, "limit", JOBS_LIMIT);
+	struct job_query q = { .max = limit + 1 };
+	struct cursor c = { .op = "jobs", .nkeys = 1 };
 	int64_t counts[JOB_STATE_COUNT];
 	struct job *jobs;
 	size_t n;
@@ -62,14 +65,21 @@ static int list_write(struct op_call *call, struct jw *out, struct err *err)
 	if (param_bool(call, "dead"))
 		q.state = JOB_STATE_DEAD;
 	q.is_open = q.state < 0;
+	c.project = q.project;
+	if (cursor_read(call, &c, err))
+		return -1;
+	q.below = c.keys[0];
 	if (store_job_list(call->store, call->arena, &q, &jobs, &n, err) ||
 		store_job_counts(call->store, JOB_NONE, counts, err))
 		return -1;
 	jw_object(out, NULL);
 	jw_array(out, "jobs");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && i < limit; i++) {
 		job_write(&l, out, &jobs[i]);
+		c.keys[0] = jobs[i].id;
+	}
 	jw_end(out, ']');
+	cursor_write(call, out, &c, n > limit);
 	counts_write(out, counts);
 	jw_end(out, '}');
 	return 0;

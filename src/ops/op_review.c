@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/write.h"
@@ -19,7 +20,6 @@
 
 #define REVIEW_LIMIT 50
 #define TITLE_COLUMNS 90
-#define SUSPECTS_MAX 200
 #define FILES_MAX 64
 
 /* --- What waits. --- */
@@ -80,52 +80,89 @@ static void item_write(struct lookup *l, struct jw *w, const struct memory *m)
 	jw_end(w, '}');
 }
 
-/* After what is pending: what may no longer hold. Counted up to SUSPECTS_MAX. */
-static int suspects_write(struct lookup *l, struct jw *out, const struct review_query *q, int64_t written, int64_t *total,
-	struct err *err)
+/* Two lists, one behind the other: what waits, newest first, then what may no longer hold, the longest suspected first. */
+enum part { PART_WAITING, PART_SUSPECT };
+enum key { KEY_PART, KEY_AT, KEY_ID, KEYS };
+struct review {
+	struct lookup l;
+	struct jw *out;
+	struct cursor c;
+	size_t skip, left;
+	bool has_more;
+};
+
+static int item_put(struct review *r, enum part part, int64_t at, int64_t id, struct err *err)
 {
-	int64_t *ids;
-	size_t n, skip = q->skip > (size_t)*total ? q->skip - (size_t)*total : 0;
-	if (store_suspects(l->call->store, l->call->arena, q->project, SUSPECTS_MAX, &ids, &n, err))
-		return -1;
-	size_t seen = 0;
-	for (size_t i = 0; i < n; i++) {
-		struct memory m;
-		if (store_memory_get(l->call->store, l->call->arena, ids[i], &m, err))
-			return -1;
-		if (m.status != MEMORY_ACTIVE)
-			continue;
-		if (seen++ >= skip && written < (int64_t)q->max) {
-			item_write(l, out, &m);
-			written++;
-		}
+	struct memory m;
+	if (r->has_more || !r->left) {
+		r->has_more = true;
+		return 0;
 	}
-	*total += (int64_t)seen;
+	if (store_memory_get(r->l.call->store, r->l.call->arena, id, &m, err))
+		return -1;
+	item_write(&r->l, r->out, &m);
+	r->left--;
+	r->c.keys[KEY_PART] = part;
+	r->c.keys[KEY_AT] = part == PART_WAITING ? m.at : at;
+	r->c.keys[KEY_ID] = id;
+	return 0;
+}
+
+static int waiting_put(struct review *r, enum memory_status status, int64_t *ret_total, struct err *err)
+{
+	struct review_query q = { .project = r->c.project, .status = status, .skip = r->skip, .max = r->left + 1 };
+	int64_t *ids;
+	size_t n;
+	bool is_behind = r->c.is_given && r->c.keys[KEY_PART] == PART_SUSPECT;
+	if (r->c.is_given) {
+		q.behind_at = r->c.keys[KEY_AT];
+		q.behind_id = r->c.keys[KEY_ID];
+	}
+	if (query_review(r->l.call->store, r->l.call->arena, &q, &ids, &n, ret_total, err))
+		return -1;
+	for (size_t i = 0; i < n && !is_behind; i++)
+		if (item_put(r, PART_WAITING, 0, ids[i], err))
+			return -1;
+	r->skip = r->skip > (size_t)*ret_total ? r->skip - (size_t)*ret_total : 0;
+	return 0;
+}
+
+static int suspects_put(struct review *r, const struct cursor *from, int64_t *io_total, struct err *err)
+{
+	struct suspect_query q = { .project = r->c.project, .skip = r->skip, .max = r->left + 1 };
+	struct suspect_row *rows;
+	int64_t total;
+	size_t n;
+	if (from->is_given && from->keys[KEY_PART] == PART_SUSPECT) {
+		q.behind_since = from->keys[KEY_AT];
+		q.behind_id = from->keys[KEY_ID];
+	}
+	if (query_suspects(r->l.call->store, r->l.call->arena, &q, &rows, &n, &total, err))
+		return -1;
+	for (size_t i = 0; i < n; i++)
+		if (item_put(r, PART_SUSPECT, rows[i].since, rows[i].memory, err))
+			return -1;
+	*io_total += total;
 	return 0;
 }
 
 static int list_write(struct op_call *call, struct jw *out, struct err *err)
 {
-	struct lookup l = { .call = call };
-	struct review_query q = { .status = param_bool(call, "rejected") ? MEMORY_REJECTED : MEMORY_PENDING,
-		.skip = param_size(call, "offset", 0),
-		.max = param_size(call, "limit", REVIEW_LIMIT) };
-	int64_t *ids, total;
-	size_t n;
-	if (call_project(call, &q.project, err) || query_review(call->store, call->arena, &q, &ids, &n, &total, err))
+	enum memory_status status = param_bool(call, "rejected") ? MEMORY_REJECTED : MEMORY_PENDING;
+	struct review r = { .l = { .call = call }, .out = out, .c = { .op = "review", .nkeys = KEYS },
+		.skip = param_size(call, "offset", 0), .left = param_size(call, "limit", REVIEW_LIMIT) };
+	int64_t total;
+	if (call_project(call, &r.c.project, err) || cursor_read(call, &r.c, err))
 		return -1;
+	const struct cursor from = r.c;
 	jw_object(out, NULL);
 	jw_array(out, "review");
-	for (size_t i = 0; i < n; i++) {
-		struct memory m;
-		if (store_memory_get(call->store, call->arena, ids[i], &m, err))
-			return -1;
-		item_write(&l, out, &m);
-	}
-	if (q.status == MEMORY_PENDING && suspects_write(&l, out, &q, (int64_t)n, &total, err))
+	if (waiting_put(&r, status, &total, err) ||
+		(status == MEMORY_PENDING && suspects_put(&r, &from, &total, err)))
 		return -1;
 	jw_end(out, ']');
 	jw_int(out, "total", total);
+	cursor_write(call, out, &r.c, r.has_more);
 	jw_end(out, '}');
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/ready.h"
@@ -186,6 +187,8 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 
 /* --- list --- */
 
+#define FOLDERS_LIMIT 1000
+
 static int failed_write(
 	struct op_call *call, struct jw *out, const struct folder *f, struct err *err)
 {
@@ -239,23 +242,28 @@ static int folder_write(
 static int sync_list(struct op_call *call, struct jw *out, struct err *err)
 {
 	const char *only = param_text(call, "target", param_text(call, "namespace", NULL));
-	struct folder *list;
-	size_t n, shown = 0;
+	struct cursor c = { .op = "sync" };
+	struct folder one, *list = &one;
+	size_t n = 1, limit = param_size(call, "limit", FOLDERS_LIMIT);
 
-	if (folder_list(call->store, call->arena, &list, &n, err))
+	if (cursor_read(call, &c, err) ||
+		(only ? folder_find(call->store, call->arena, only, &one, err)
+		      : folder_page(call->store, call->arena, c.is_given ? c.name : NULL, limit + 1,
+				&list, &n, err)))
 		return -1;
+	if (only && !one.id)
+		return namespace_unknown(call, only, err);
 	jw_object(out, NULL);
 	jw_array(out, "folders");
-	for (size_t i = 0; i < n; i++) {
-		if (only && strcmp(only, list[i].namespace))
-			continue;
-		shown++;
+	for (size_t i = 0; i < n && i < limit; i++) {
 		if (folder_write(call, out, &list[i], err))
 			return -1;
+		c.name = list[i].namespace;
 	}
 	jw_end(out, ']');
+	cursor_write(call, out, &c, n > limit);
 	jw_end(out, '}');
-	return only && !shown ? namespace_unknown(call, only, err) : 0;
+	return 0;
 }
 
 /* --- run, remove --- */

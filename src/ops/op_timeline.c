@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "ops/all.h"
+#include "ops/cursor.h"
 #include "ops/find.h"
 #include "ops/param.h"
 #include "store/query.h"
@@ -16,6 +17,7 @@
 #define AROUND 10            /* items on each side when nothing is said */
 #define PROMPTS_MAX 200      /* of one window */
 #define NO_LIMIT LIMIT_MAX
+#define BEFORE_ALL_IDS (-1)
 
 struct timeline {
 	struct op_call *call;
@@ -27,7 +29,11 @@ struct timeline {
 	char *anchor;
 	struct found *items;
 	size_t n, cap;
+	struct cursor c;         /* of a session's list; elsewhere there is none */
+	int64_t total;           /* of a session */
+	bool has_more;
 };
+enum key { KEY_AT, KEY_IS_MEMORY, KEY_ID, KEYS };
 
 static int64_t item_at(const struct found *f)
 {
@@ -115,13 +121,15 @@ static int around_memory(struct timeline *t, int64_t id, struct err *err)
 	return 0;
 }
 
-static int session_memories_add(struct timeline *t, int64_t session, int64_t after, int64_t before, struct err *err)
+static int session_memories_add(struct timeline *t, struct memory_query *q, struct err *err)
 {
-	struct memory_query q = { .session = session, .kind = t->memory_kind, .type = -1, .status = MEMORY_ACTIVE, .origin = -1,
-		.after = after, .before = before, .oldest_first = true, .max = t->limit };
 	struct memory *list;
 	size_t n;
-	if (store_memory_list(t->call->store, t->call->arena, &q, &list, &n, err))
+	q->kind = t->memory_kind;
+	q->type = q->origin = -1;
+	q->status = MEMORY_ACTIVE;
+	q->oldest_first = true;
+	if (store_memory_list(t->call->store, t->call->arena, q, &list, &n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		memory_add(t, &list[i]);
@@ -143,18 +151,37 @@ static int around_event(struct timeline *t, int64_t id, struct err *err)
 		from = MIN(from, item_at(&t->items[i]));
 		to = MAX(to, item_at(&t->items[i]));
 	}
-	return t->wants_memories ? session_memories_add(t, e.session, from, to + 1, err) : 0;
+	struct memory_query between = { .session = e.session, .after = from, .before = to + 1, .max = t->limit };
+	return t->wants_memories ? session_memories_add(t, &between, err) : 0;
 }
 
 static int whole_session(struct timeline *t, int64_t id, struct err *err)
 {
 	struct session s;
-	struct event_query q = { .session = id, .kinds = t->event_kinds, .max = t->limit };
-	if (store_session_get(t->call->store, t->call->arena, id, &s, err))
+	struct cursor *c = &t->c;
+	struct event_query events = { .session = id, .kinds = t->event_kinds, .max = t->limit + 1 };
+	struct memory_query memories = { .session = id, .max = t->limit + 1 };
+	const struct session_count count = { id, t->wants_memories, t->wants_events, t->memory_kind, t->event_kinds };
+	*c = (struct cursor){ .op = "timeline", .nkeys = KEYS };
+	if (store_session_of(t->call->store, t->call->arena, id, &s, err) || cursor_read(t->call, c, err))
 		return -1;
-	if (t->wants_events && events_add(t, &q, err))
+	if (c->is_given) {
+		events.behind_at = memories.behind_at = c->keys[KEY_AT];
+		events.behind_id = c->keys[KEY_IS_MEMORY] ? INT64_MAX : c->keys[KEY_ID];
+		memories.behind_id = c->keys[KEY_IS_MEMORY] ? c->keys[KEY_ID] : BEFORE_ALL_IDS;
+	}
+	if ((t->wants_events && events_add(t, &events, err)) ||
+		(t->wants_memories && session_memories_add(t, &memories, err)))
 		return -1;
-	return t->wants_memories ? session_memories_add(t, id, 0, 0, err) : 0;
+	t->has_more = t->n > t->limit;
+	return query_session_items(t->call->store, &count, &t->total, err);
+}
+
+static void cursor_at(struct timeline *t, const struct found *f)
+{
+	t->c.keys[KEY_AT] = item_at(f);
+	t->c.keys[KEY_IS_MEMORY] = f->memory != NULL;
+	t->c.keys[KEY_ID] = f->memory ? f->memory->id : f->event->id;
 }
 
 static int (*const anchors[])(struct timeline *t, int64_t id, struct err *err) = {
@@ -254,11 +281,14 @@ static void timeline_write(struct timeline *t, struct jw *out)
 	window_find(t, &from, &to);
 	jw_object(out, NULL);
 	jw_str(out, "anchor", t->anchor);
-	jw_int(out, "total", (int64_t)t->n);
+	jw_int(out, "total", t->c.op ? t->total : (int64_t)t->n);
 	jw_array(out, "items");
-	for (size_t i = from; i < to; i++)
+	for (size_t i = from; i < to; i++) {
 		found_write(t->call, out, &t->items[i], &style);
+		cursor_at(t, &t->items[i]);
+	}
 	jw_end(out, ']');
+	cursor_write(t->call, out, &t->c, t->has_more);
 	jw_real(out, "took_ms", (double)(clock_mono_us() - t->call->started_us) / 1000.0, 3);
 	jw_end(out, '}');
 }
@@ -271,6 +301,10 @@ int op_timeline(struct op_call *call, struct jw *out, struct err *err)
 	t.limit = MAX(param_size(call, "limit", NO_LIMIT), (size_t)1);
 	if (kind_from_params(&t, err) || around_what(&t, err))
 		return -1;
+	if (!t.c.op && param_text(call, "cursor", NULL)) {
+		err_set(err, ERR_USAGE, "only the timeline of a session has a cursor");
+		return err_hint(err, "what lies further away is shown with --before-n, --after-n or --at");
+	}
 	timeline_write(&t, out);
 	return 0;
 }

@@ -127,7 +127,7 @@ int ready_find(struct store *s, struct arena *a, const char *user_home, struct f
 	*ret = NULL;
 	*ret_n = 0;
 	if (folder_list(s, a, &r.known, &r.nknown, err) ||
-		store_project_list(s, a, 0, READY_PROJECTS_MAX, &r.projects, &r.nprojects, err))
+		store_project_list(s, a, &(struct project_query){ .max = READY_PROJECTS_MAX }, &r.projects, &r.nprojects, err))
 		return -1;
 	if (!user_home)
 		return 0;

@@ -60,7 +60,7 @@ static int project_unknown(struct op_call *call, const char *name, struct err *e
 	size_t n = 0, found = 0;
 	struct buf near = { .max = ERR_HINT_MAX / 2 };
 	struct err ignored;
-	if (store_project_list(call->store, call->arena, 0, 1000, &all, &n, &ignored))
+	if (store_project_list(call->store, call->arena, &(struct project_query){ .max = 1000 }, &all, &n, &ignored))
 		n = 0;
 	for (size_t i = 0; i < n && found < NEAR_NAMES_MAX; i++) {
 		const char *other = all[i].name ? all[i].name : "";

@@ -27,6 +27,12 @@
 	{                                                                                   \
 		"offset", PARAM_INT, 0, NULL, 0, LIMIT_MAX, NULL, "leave out so many first" \
 	}
+#define CURSOR_TEXT_MAX 600 /* as in ops/cursor.h */
+#define CURSOR                                                                              \
+	{                                                                                   \
+		"cursor", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, CURSOR_TEXT_MAX, NULL,         \
+			"the next_cursor of the page before: go on behind it"               \
+	}
 #define AFTER                                                                   \
 	{                                                                       \
 		"after", PARAM_RANGE, 0, NULL, 0, 0, NULL,                      \
@@ -87,6 +93,7 @@ static const struct param timeline_params[] = {
 		"only observation, summary, prompt, reply, tool …" },
 	PROJECT,
 	{ "limit", PARAM_INT, PARAM_NO_MCP, NULL, 1, LIMIT_MAX, NULL, "at most so many" },
+	CURSOR,
 	END,
 };
 
@@ -159,6 +166,7 @@ static const struct param facts_params[] = {
 	PROJECT,
 	LIMIT("50"),
 	OFFSET,
+	CURSOR,
 	END,
 };
 
@@ -172,6 +180,7 @@ static const struct param review_params[] = {
 	PROJECT,
 	LIMIT("50"),
 	OFFSET,
+	CURSOR,
 	END,
 };
 
@@ -197,12 +206,11 @@ static const struct param sessions_params[] = {
 	BEFORE,
 	LIMIT("20"),
 	OFFSET,
-	{ "cursor", PARAM_TEXT, PARAM_NO_MCP, NULL, 0, NAME_LONGEST, NULL,
-		"the next_cursor of the page before: go on behind it" },
+	CURSOR,
 	END,
 };
 
-static const struct param projects_params[] = { LIMIT("100"), OFFSET, END };
+static const struct param projects_params[] = { LIMIT("100"), OFFSET, CURSOR, END };
 
 static const struct param blame_params[] = {
 	{ "what", PARAM_TEXT, PARAM_POSITIONAL | PARAM_REQUIRED, NULL, 0, 0, NULL, "FILE, FILE:LINE or a commit" },
@@ -216,6 +224,7 @@ static const struct param files_params[] = {
 	PROJECT,
 	LIMIT("50"),
 	OFFSET,
+	CURSOR,
 	END,
 };
 
@@ -229,6 +238,7 @@ static const struct param entities_params[] = {
 	PROJECT,
 	LIMIT("30"),
 	OFFSET,
+	CURSOR,
 	END,
 };
 
@@ -276,6 +286,8 @@ static const struct param sync_params[] = {
 		"add: what Claude Code remembers by itself, and CLAUDE.md and AGENTS.md of all projects" },
 	{ "force", PARAM_BOOL, 0, NULL, 0, 0, NULL, "run: read all files anew, changed or not" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "add: only for this project" },
+	LIMIT("1000"),
+	CURSOR,
 	END,
 };
 
@@ -373,6 +385,7 @@ static const struct param jobs_params[] = {
 	{ "kind", PARAM_CHOICE, 0, NULL, 0, 0, "observe|summary|canary", "only of this kind" },
 	PROJECT,
 	LIMIT("50"),
+	CURSOR,
 	END,
 };
 

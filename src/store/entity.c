@@ -120,9 +120,14 @@ int mentions_drop(struct store *s, int64_t turn, struct err *err)
 
 /* ---- questions ---- */
 
+/* Said by the database, since names are in its order. */
+#define IS_BEHIND                                                                                \
+	"CASE WHEN ?6 = 0 OR sum(m.n) < ?6 OR (sum(m.n) = ?6 AND (count(DISTINCT t.session) < "  \
+	"?7 OR (count(DISTINCT t.session) = ?7 AND (e.name > ?8 OR (e.name = ?8 AND e.kind > "   \
+	"?9))))) THEN 1 ELSE 0 END"
 #define COUNTED(sessions, of_project)                                                            \
 	"SELECT e.id, e.kind, e.name, sum(m.n), count(DISTINCT t.session), min(m.at), "          \
-	"max(m.last_at)"                                                                         \
+	"max(m.last_at), " IS_BEHIND                                                             \
 	" FROM mention m JOIN entity e ON e.id = m.entity JOIN turn t ON t.id = m.turn" sessions \
 	" WHERE " of_project " AND (?2 < 0 OR e.kind = ?2) AND (?3 = 0 OR m.last_at >= ?3)"      \
 	" AND (?4 = 0 OR m.at <= ?4) AND (e.name = ?5 OR ?5 IS NULL)"                            \
@@ -136,18 +141,25 @@ int store_entity_list(struct store *s, struct arena *a, const struct entity_quer
 	static const char of_project[] =
 		COUNTED(" JOIN session s ON s.id = t.session", "s.project = ?1");
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	const struct entity_count first = { .name = "" }, *behind = q->behind ? q->behind : &first;
 	struct entity_count *list = NULL;
-	size_t n = 0, cap = 0, seen = 0;
+	size_t n = 0, cap = 0, seen = 0, skip = q->skip;
 	int rc;
 
 	if (db_query(s->db, q->project ? of_project : everywhere,
 		    DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->after), db_i(q->before),
-			    db_t(q->name)),
+			    db_t(q->name), db_i(behind->mentions), db_i(behind->sessions),
+			    db_t(behind->name), db_i(behind->kind)),
 		    &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		if (seen++ < q->skip || n == q->max)
+		seen++;
+		if (!db_int(r, 7) || n == q->max)
 			continue;
+		if (skip) {
+			skip--;
+			continue;
+		}
 		struct entity_count c = { db_int(r, 0), (enum entity_kind)db_int(r, 1),
 			row_str(a, r, 2), db_int(r, 3), db_int(r, 4), db_int(r, 5), db_int(r, 6) };
 		ARENA_PUSH(a, list, n, cap, c);
@@ -215,8 +227,8 @@ int store_entity_moments(struct store *s, struct arena *a, int64_t entity, int64
 	return rc;
 }
 
-int store_entity_memories(struct store *s, struct arena *a, int64_t entity, int64_t project,
-	size_t max, int64_t **ret, size_t *ret_n, struct err *err)
+int store_entity_memories(struct store *s, struct arena *a, const struct entity_memories *q,
+	int64_t **ret, size_t *ret_n, struct err *err)
 {
 	static const char sql[] =
 		"SELECT m.id FROM memory m WHERE m.status = 0 AND (?2 = 0 OR m.project = ?2) AND "
@@ -227,9 +239,12 @@ int store_entity_memories(struct store *s, struct arena *a, int64_t entity, int6
 		"t.session AND e.at BETWEEN t.started_at AND t.last_event_at AND e.turn = t.id"
 		" JOIN evidence v ON v.event = e.id WHERE n.entity = ?1"
 		" UNION SELECT y.id FROM memory y WHERE y.turn IS NULL AND y.kind = 4)"
+		" AND (?5 = 0 OR m.at < ?4 OR (m.at = ?4 AND m.id < ?5))"
 		" ORDER BY m.at DESC, m.id DESC LIMIT ?3";
 	_Static_assert(KIND_NOTE == 4 && MEMORY_ACTIVE == 0, "numbers in the statement");
 
-	return query_ids(s, a, sql, DB_ARGS(db_i(entity), db_i(project), db_i((int64_t)max)), ret,
-		ret_n, err);
+	return query_ids(s, a, sql,
+		DB_ARGS(db_i(q->entity), db_i(q->project), db_i((int64_t)q->max), db_i(q->behind_at),
+			db_i(q->behind_id)),
+		ret, ret_n, err);
 }

@@ -16,11 +16,13 @@ int store_turn_mentions(struct store *s, const struct turn *t, const struct ment
 /* The turn is gone, or its events are no longer what they were. */
 int mentions_drop(struct store *s, int64_t turn, struct err *err);
 
+struct entity_count;
 struct entity_query {
 	int64_t project;       /* 0: any */
 	int64_t after, before; /* 0: any */
 	int kind;              /* -1: any */
 	const char *name;      /* canonical; NULL: any */
+	const struct entity_count *behind; /* those that come behind this one; NULL: from the first */
 	size_t skip, max;
 };
 struct entity_count {
@@ -56,7 +58,12 @@ int store_entity_moments(struct store *s, struct arena *a, int64_t entity, int64
  * Active memories made of turns that mention it, or resting on them, and notes of no turn; newest
  * first. Whether they name it is for the caller to see.
  */
-int store_entity_memories(struct store *s, struct arena *a, int64_t entity, int64_t project,
-	size_t max, int64_t **ret, size_t *ret_n, struct err *err);
+struct entity_memories {
+	int64_t entity, project;      /* project 0: any */
+	int64_t behind_at, behind_id; /* those that come behind this one; id 0: from the first */
+	size_t max;
+};
+int store_entity_memories(struct store *s, struct arena *a, const struct entity_memories *q,
+	int64_t **ret, size_t *ret_n, struct err *err);
 
 #endif

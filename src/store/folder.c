@@ -38,23 +38,30 @@ static struct folder folder_read(struct arena *a, struct db_rows *r)
 	};
 }
 
-int folder_list(
-	struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
+int folder_page(struct store *s, struct arena *a, const char *behind, size_t max,
+	struct folder **ret, size_t *ret_n, struct err *err)
 {
-	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f ORDER BY f.namespace";
+	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace > ?1"
+				  " OR ?1 IS NULL ORDER BY f.namespace LIMIT ?2";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
 	int rc;
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (db_query(s->db, sql, NULL, 0, &r, err))
+	if (db_query(s->db, sql, DB_ARGS(db_t(behind), db_i((int64_t)max)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct folder f = folder_read(a, r);
 		ARENA_PUSH(a, *ret, *ret_n, cap, f);
 	}
 	return rc;
+}
+
+int folder_list(
+	struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err)
+{
+	return folder_page(s, a, NULL, INT32_MAX, ret, ret_n, err);
 }
 
 int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret,

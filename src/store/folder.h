@@ -21,6 +21,8 @@ struct folder {
 	int64_t files, chunks, failed; /* in lists */
 };
 int folder_list(struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err); /* by namespace */
+/* The same, at most `max`, behind this namespace (NULL: from the first). */
+int folder_page(struct store *s, struct arena *a, const char *behind, size_t max, struct folder **ret, size_t *ret_n, struct err *err);
 int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret, struct err *err); /* id 0: none */
 /* A new one (id 0: is set), or new root, globs and project. */
 int folder_put(struct store *s, struct folder *f, struct err *err);

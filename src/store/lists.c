@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max,
+int store_project_list(struct store *s, struct arena *a, const struct project_query *q,
 	struct project **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
@@ -12,13 +12,16 @@ int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max
 	int rc;
 
 	if (db_query(s->db,
-		    "SELECT p.id, p.name, p.root, (SELECT count(*) FROM session WHERE project = "
+		    "SELECT * FROM (SELECT p.id, p.name, p.root, (SELECT count(*) FROM session WHERE project = "
 		    "p.id),"
 		    " (SELECT count(*) FROM memory WHERE project = p.id),"
 		    " (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) "
-		    "AS last_at FROM project p"
-		    " ORDER BY last_at DESC, p.id LIMIT ?1 OFFSET ?2",
-		    DB_ARGS(db_i((int64_t)max), db_i((int64_t)skip)), &r, err))
+		    "AS last_at FROM project p) x"
+		    " WHERE ?4 = 0 OR x.last_at < ?3 OR (x.last_at = ?3 AND x.id > ?4)"
+		    " ORDER BY x.last_at DESC, x.id LIMIT ?1 OFFSET ?2",
+		    DB_ARGS(db_i((int64_t)q->max), db_i((int64_t)q->skip), db_i(q->behind_at),
+			    db_i(q->behind_id)),
+		    &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct project p = { .id = db_int(r, 0),

@@ -140,6 +140,18 @@ static void where_file(struct clauses *c, struct arena *a, const char *file)
 	buf_printf(&c->sql, " OR f.path LIKE ?%zu ESCAPE '\\')", c->n);
 }
 
+static void where_behind(struct clauses *c, const struct memory_query *q)
+{
+	char sign = q->oldest_first ? '>' : '<';
+
+	if (!q->behind_id)
+		return;
+	c->args[c->n++] = db_i(q->behind_at);
+	c->args[c->n++] = db_i(q->behind_id);
+	buf_printf(&c->sql, " AND (m.at %c ?%zu OR (m.at = ?%zu AND m.id %c ?%zu))", sign, c->n - 1,
+		c->n - 1, sign, c->n);
+}
+
 static int read_list(struct store *s, struct arena *a, struct db_rows *r, struct memory **ret,
 	size_t *ret_n, struct err *err)
 {
@@ -168,6 +180,7 @@ int store_memory_list(struct store *s, struct arena *a, const struct memory_quer
 	where_columns(&c, q);
 	if (q->file && *q->file)
 		where_file(&c, a, q->file);
+	where_behind(&c, q);
 	const char *order = q->oldest_first ? "ASC" : "DESC";
 	buf_printf(&c.sql, " ORDER BY m.at %s, m.id %s LIMIT %zu OFFSET %zu", order, order, q->max,
 		q->skip);

@@ -57,8 +57,17 @@ struct event_query {
 	int64_t after, before;
 	unsigned kinds;      /* bit per event_kind; 0: any */
 	bool newest_first;
+	int64_t behind_at, behind_id; /* of a session, in order of time: those behind this one; id 0: from the first */
 	size_t max;
 };
+/* How many memories (of this kind, -1: any) and events (of these kinds) of a session are there? None of a class that is not wanted. */
+struct session_count {
+	int64_t session;
+	bool memories, events;
+	int memory_kind;
+	unsigned event_kinds;
+};
+int query_session_items(struct store *s, const struct session_count *q, int64_t *ret, struct err *err);
 int query_events(struct store *s, struct arena *a, const struct event_query *q, int64_t **ret, size_t *ret_n, struct err *err);
 /* Time of the session's last compaction, 0 when there was none. */
 int query_compacted_at(struct store *s, int64_t session, int64_t *ret, struct err *err);

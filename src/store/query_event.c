@@ -10,18 +10,30 @@ int query_events(struct store *s, struct arena *a, const struct event_query *q, 
 {
 #define SESSION_EVENTS                                                                                                       \
 	"SELECT id FROM event WHERE session = ?1 AND at >= ?2 AND at <= ?3 AND (?4 = 0 OR ((?4 >> kind) & 1) = 1)"
+#define BEHIND " AND (?7 = 0 OR at > ?6 OR (at = ?6 AND id > ?7))"
 #define PROJECT_EVENTS                                                                                                       \
 	"SELECT e.id FROM session s JOIN event e ON e.session = s.id WHERE s.project = ?1 AND s.last_event_at >= ?2"         \
 	" AND e.at >= ?2 AND e.at <= ?3 AND (?4 = 0 OR ((?4 >> e.kind) & 1) = 1)"
 	static const char *const statements[2][2] = {
-		{ SESSION_EVENTS " ORDER BY at, id LIMIT ?5", SESSION_EVENTS " ORDER BY at DESC, id DESC LIMIT ?5" },
+		{ SESSION_EVENTS BEHIND " ORDER BY at, id LIMIT ?5", SESSION_EVENTS " ORDER BY at DESC, id DESC LIMIT ?5" },
 		{ PROJECT_EVENTS " ORDER BY e.at, e.id LIMIT ?5", PROJECT_EVENTS " ORDER BY e.at DESC, e.id DESC LIMIT ?5" },
 	};
 	const char *sql = statements[q->session ? 0 : 1][q->newest_first ? 1 : 0];
-	return query_ids(s, a, sql,
-		DB_ARGS(db_i(q->session ? q->session : q->project), db_i(q->after), db_i(q->before ? q->before : FOREVER),
-			db_i(q->kinds), db_i((int64_t)q->max)),
-		ret, ret_n, err);
+	/* Only the first statement has a place to go on behind. */
+	const struct db_arg args[] = { db_i(q->session ? q->session : q->project), db_i(q->after),
+		db_i(q->before ? q->before : FOREVER), db_i(q->kinds), db_i((int64_t)q->max), db_i(q->behind_at),
+		db_i(q->behind_id) };
+	return query_ids(s, a, sql, args, ARRAY_LEN(args) - (sql == statements[0][0] ? 0 : 2), ret, ret_n, err);
+}
+
+int query_session_items(struct store *s, const struct session_count *q, int64_t *ret, struct err *err)
+{
+	static const char sql[] =
+		"SELECT (SELECT count(*) FROM event WHERE ?2 = 1 AND session = ?1 AND (?3 = 0 OR ((?3 >> kind) & 1) = 1))"
+		" + (SELECT count(*) FROM memory WHERE ?4 = 1 AND session = ?1 AND status = 0 AND (?5 < 0 OR kind = ?5))";
+	return db_one(store_db(s), sql,
+		DB_ARGS(db_i(q->session), db_i(q->events), db_i(q->event_kinds), db_i(q->memories), db_i(q->memory_kind)), 0, ret,
+		err);
 }
 
 _Static_assert(EVENT_COMPACTION == 4, "number in query_compacted_at");

@@ -368,11 +368,11 @@ int store_session_list(struct store *s, struct arena *a, const struct session_qu
 			" WHERE (?1 = 0 OR s.project = ?1) AND (?2 = 0 OR s.agent = ?2) AND (?3 = "
 			"0 OR s.last_event_at >= ?3)"
 			" AND (?4 = 0 OR s.started_at < ?4) AND (?8 = 0 OR s.last_event_at < ?7 OR "
-			"(s.last_event_at = ?7 AND s.id < ?8)) ORDER BY s.last_event_at DESC, s.id "
-			"DESC LIMIT ?5 OFFSET ?6",
+			"(s.last_event_at = ?7 AND s.id < ?8)) AND (s.branch = ?9 OR ?9 IS NULL)"
+			" ORDER BY s.last_event_at DESC, s.id DESC LIMIT ?5 OFFSET ?6",
 			DB_ARGS(db_i(q->project), db_i(q->agent), db_i(q->after), db_i(q->before),
-				db_i((int64_t)q->max), db_i((int64_t)q->skip), db_i(q->below_at),
-				db_i(q->below_id)),
+				db_i((int64_t)q->max), db_i((int64_t)q->skip), db_i(q->behind_at),
+				db_i(q->behind_id), db_t(q->branch)),
 			&r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {

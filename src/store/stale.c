@@ -310,19 +310,3 @@ int store_suspect(
 	db_end(r);
 	return 0;
 }
-
-int store_suspects(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret,
-	size_t *ret_n, struct err *err)
-{
-	AUTO(ids_done) struct ids list = { 0 };
-
-	if (store_ids(s,
-		    "SELECT su.memory FROM suspect su JOIN memory m ON m.id = su.memory WHERE (?1 "
-		    "= 0 OR m.project = ?1) AND m.status < 2"
-		    " GROUP BY su.memory ORDER BY min(su.since), su.memory LIMIT ?2",
-		    DB_ARGS(db_i(project), db_i((int64_t)max)), &list, err))
-		return -1;
-	*ret = arena_dup(a, list.p ? list.p : &(int64_t){ 0 }, sizeof(*list.p) * list.n);
-	*ret_n = list.n;
-	return 0;
-}

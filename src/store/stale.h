@@ -73,9 +73,6 @@ int store_suspect_set(struct store *s, int64_t memory, const char *path, const c
 /* Why a memory is suspect (files that are gone first); NULL when it is not. */
 int store_suspect(
 	struct store *s, struct arena *a, int64_t memory, const char **ret_reason, struct err *err);
-/* Suspect memories, longest first. project 0: any. */
-int store_suspects(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret,
-	size_t *ret_n, struct err *err);
 /*
  * The files of a memory that were looked at, as they were then: for seeing by stat whether they
  * still are.

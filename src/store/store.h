@@ -117,6 +117,7 @@ struct memory_query {
 	const char *file;                    /* path or ending of one; NULL: any */
 	int64_t after, before;               /* 0: any; on `at` */
 	bool pinned_only, oldest_first;
+	int64_t behind_at, behind_id;        /* those that come behind this one; id 0: from the first */
 	size_t skip, max;
 };
 int store_memory_list(struct store *s, struct arena *a, const struct memory_query *q, struct memory **ret, size_t *ret_n, struct err *err); /* newest first, with files */
@@ -127,11 +128,17 @@ struct session_query {
 	int64_t project;
 	enum agent_id agent;
 	int64_t after, before;
-	int64_t below_at, below_id; /* those that come behind this one; 0: from the first */
+	const char *branch;           /* NULL: any */
+	int64_t behind_at, behind_id; /* those that come behind this one; id 0: from the first */
 	size_t skip, max;
 };
 int store_session_list(struct store *s, struct arena *a, const struct session_query *q, struct session **ret, size_t *ret_n, struct err *err);
-int store_project_list(struct store *s, struct arena *a, size_t skip, size_t max, struct project **ret, size_t *ret_n, struct err *err);
+/* By the last event, newest first. */
+struct project_query {
+	int64_t behind_at, behind_id; /* those that come behind this one; id 0: from the first */
+	size_t skip, max;
+};
+int store_project_list(struct store *s, struct arena *a, const struct project_query *q, struct project **ret, size_t *ret_n, struct err *err);
 struct store_stats {
 	int64_t projects, sessions, events, turns, memories[MEMORY_KIND_COUNT], pending, entities, vectors, redactions, last_event_at, store_bytes, jobs_waiting, jobs_dead;
 };

@@ -4,6 +4,7 @@ import os
 import pathlib
 import random
 import re
+import shlex
 import socket
 import sqlite3
 import stat
@@ -640,6 +641,38 @@ def test_a_list_of_sessions_is_read_page_by_page_while_new_ones_come(door):
     assert sorted(seen) == sorted(made) and pages == 3
     assert door.ask("GET", "/api/sessions?limit=7&project=all&branch=main&cursor=" + "x").status == 400
     assert door.ask("GET", "/api/sessions?cursor=1.2.3").status == 400
+
+
+BAD_CURSORS = ["x", "1.2.3", "AAAA", "../..", "A" * 500, "é", "a\nb", 5]
+
+
+@pytest.mark.parametrize("op", ["sessions", "facts", "entities", "files", "review", "projects", "jobs", "sync"])
+def test_a_cursor_that_was_never_given_out_is_refused_in_one_sentence(door, op):
+    given = {"path": "a.c"} if op == "files" else {}
+    for cursor in BAD_CURSORS:
+        reply = door.ask("POST", "/api/" + op, {**given, "cursor": cursor})
+        said = json.loads(reply.body.splitlines()[-1])
+        assert "damaged" in (said.get("detail") or said["error"]["message"]) and b"\n" not in reply.body.strip(), cursor
+        assert reply.status == 400
+    reply = door.ask("POST", "/api/" + op, {**given, "cursor": "A" * 100000})
+    assert reply.status == 413 and "cursor is longer than" in reply.json["detail"]
+
+
+def test_the_command_line_says_how_to_go_on(door):
+    rem = door.rem
+    rem.make_repo()
+    for i in range(5):
+        rem.run("remember", "--category", "decision", "we decided on library number %d, it's good" % i)
+    command = ["facts", "--category", "decision", "--limit", "2"]
+    seen = []
+    while command:
+        page = rem.json(*command)
+        seen += [f["ref"] for f in page["facts"]]
+        more = [line for line in rem.run(*command).out.splitlines() if line.startswith("more: remanence ")]
+        assert len(more) == (page["next_cursor"] is not None)
+        command = shlex.split(more[0])[2:] if more else None
+        assert not command or command[-2] == "--cursor"
+    assert len(seen) == len(set(seen)) == 5
 
 
 def test_the_examples_of_the_page_about_it_work(door):

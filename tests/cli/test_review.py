@@ -139,7 +139,7 @@ def test_mistakes_are_answered_with_the_right_form(waiting, words, status, says)
 def test_an_empty_review_says_so(rem):
     rem.make_repo()
     assert "Nothing waits" in rem.run("review").out
-    assert rem.json("review") == {"review": [], "total": 0}
+    assert rem.json("review") == {"review": [], "total": 0, "next_cursor": None}
 
 
 def test_an_agent_may_not_decide(waiting):
