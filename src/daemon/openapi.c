@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "build_id.h"
 #include "daemon/api.h"
+#include "daemon/openapi_result.h"
 #include "ops/ops.h"
 #include "spec/spec.h"
 
@@ -128,24 +129,32 @@ static void query_write(struct jw *w, const struct param *params)
 
 /* --- Replies. --- */
 
-static void reply_write(struct jw *w, const char *status, const char *type, const char *schema)
+static void reply_begin(struct jw *w, const char *status, const char *description, const char *type)
 {
 	jw_object(w, status);
-	jw_str(w, "description", status[0] == '2' ? "The result" : "What went wrong");
+	jw_str(w, "description", description);
 	jw_object(w, "content");
 	jw_object(w, type);
-	jw_raw(w, "schema", str_of(schema));
+}
+
+static void reply_end(struct jw *w)
+{
 	for (int i = 0; i < 3; i++)
 		jw_end(w, '}');
 }
 
 static void replies_write(struct jw *w, const struct op_spec *op)
 {
+	bool is_stream = op->flags & OP_STREAMS;
+
 	jw_object(w, "responses");
-	reply_write(w, "200", op->flags & OP_STREAMS ? "application/jsonl" : "application/json",
-		"{\"type\":\"object\"}");
-	reply_write(w, "default", "application/problem+json",
-		"{\"$ref\":\"#/components/schemas/problem\"}");
+	reply_begin(w, "200", is_stream ? "Lines of progress or records; the last one is the result" : "The result",
+		is_stream ? "application/jsonl" : "application/json");
+	openapi_result_write(w, op->name);
+	reply_end(w);
+	reply_begin(w, "default", "What went wrong", "application/problem+json");
+	jw_raw(w, "schema", STR("{\"$ref\":\"#/components/schemas/problem\"}"));
+	reply_end(w);
 	jw_end(w, '}');
 }
 

@@ -14,6 +14,8 @@ import time
 import urllib.parse
 
 import pytest
+from jsonschema import Draft202012Validator
+from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from lib import ClaudeSession, Remanence, wait_for
 
@@ -565,6 +567,48 @@ def test_the_interface_describes_itself(door):
     assert api["components"]["securitySchemes"]["token"] == {"type": "http", "scheme": "bearer"}
     refs = set(re.findall(r'"\$ref":\s*"#/components/schemas/(\w+)"', reply.body.decode()))
     assert refs <= set(api["components"]["schemas"])
+
+
+def test_the_description_is_valid_openapi(door):
+    OpenAPIV31SpecValidator(door.ask("GET", "/api/openapi.json").json).validate()
+
+
+def test_every_operation_is_described_with_what_it_answers(door):
+    rem = door.rem
+    repo = rem.make_repo()
+    s = ClaudeSession(rem, repo)
+    s.hook("SessionStart", source="startup")
+    s.prompt("we decided to use pytest, please edit a.py")
+    s.tool("Bash", {"command": "pytest -q"}, {"stdout": "1 passed", "stderr": ""})
+    s.write()
+    s.hook("Stop")
+    rem.drained()
+    note = rem.json("remember", "--category", "decision", "the parser needs a lock")["ref"]
+    (rem.scratch / "notes").mkdir()
+    (rem.scratch / "notes" / "a.md").write_text("# A\n\n## Deploy\n\nrun it\n")
+    wait_for(lambda: rem.json("entities", "--project", "all")["entities"], "entities")
+    paths = door.ask("GET", "/api/openapi.json").json["paths"]
+    described = {p[len("/api/"):]: m["post"]["responses"]["200"]["content"] for p, m in paths.items() if p.startswith("/api/")}
+    given = {
+        "search": [["parser"]], "timeline": [["s1"], [note]], "get": [[note]], "facts": [[], ["parser"]], "recall": [["which parser?"]],
+        "context": [[]], "files": [["a.py"]], "blame": [["README.md"]], "entities": [[], ["pytest"]], "remember": [["a note"]],
+        "edit": [[note, "--title", "a title"]], "pin": [[note], [note, "--off"]], "review": [[], [note, "approve"]],
+        "pause": [["--for", "1h"]], "resume": [[]], "sessions": [[]], "projects": [[]], "why": [["s1"]], "stats": [[]], "status": [[]],
+        "sync": [["add", rem.scratch / "notes", "--namespace", "notes"], ["list"], ["run"], ["remove", "notes"]],
+        "config": [[], ["get", "hook.ask_ms"], ["set", "hook.ask_ms", "5000"]], "jobs": [[]], "cost": [[]], "model": [["status"]],
+        "backup": [[rem.scratch / "b.db"]], "store": [["copy", "sqlite:" + str(rem.home / "remanence.db"), "sqlite:" + str(rem.scratch / "c.db")]],
+        "import": [[]], "export": [[]], "doctor": [[]], "reindex": [[]], "restore": [[rem.scratch / "b.db", "--yes"]],
+        "forget": [[note, "--dry-run"], [note]], "observer": [], "stop": [[]],
+    }
+    assert set(described) == set(given)
+    for op, calls in given.items():
+        (content,) = described[op].values()
+        assert op == "stop" or content["schema"]["properties"], op
+        for words in calls:
+            reply = rem.run("--json", op, *words, check=op != "doctor").out
+            reply = json.loads(reply) if op not in ("sync", "import", "export") else json.loads(reply.strip().splitlines()[-1])
+            errors = [e.message for e in Draft202012Validator(content["schema"]).iter_errors(reply)]
+            assert not errors, (op, words, errors[:3])
 
 
 # --- The markdown service. ---
