@@ -306,6 +306,7 @@ struct embedding *embedding_new(const struct embedding_setup *setup)
 {
 	struct embedding *e = mem_alloc(sizeof(*e));
 	e->setup = *setup;
+	e->questions = questions_new();
 	pthread_mutex_init(&e->mutex, NULL);
 	pthread_mutex_init(&e->putting, NULL);
 	pthread_mutex_init(&e->choosing, NULL);
@@ -329,6 +330,7 @@ void embedding_free(struct embedding *e)
 	rest(e);
 	embedding_models_close(e);
 	embedding_calls_end(e);
+	questions_free(e->questions);
 	pthread_mutex_destroy(&e->mutex);
 	pthread_mutex_destroy(&e->putting);
 	pthread_mutex_destroy(&e->choosing);
@@ -384,10 +386,15 @@ static bool ask_generation(struct embedding *e, const struct generation *g, stru
 	struct vectors *v = g->room ? g->room->vectors : NULL;
 	if (!v || !(g->builtin || g->remote) || !vectors_mean(v, MEAN_ZEROS, mean))
 		return false;
-	if (!question_make(e, g, text, at, &scale, why))
-		return false;
-	vector_query_init(ret->query, VECTOR_ROUND((size_t)g->dims), at, scale, mean);
-	ret->query->store = vectors_store(v);
+	struct question_key key = { vectors_store(v), text };
+	size_t dims = VECTOR_ROUND((size_t)g->dims);
+	if (!questions_find(e->questions, &key, at, &scale)) {
+		if (!question_make(e, g, text, at, &scale, why))
+			return false;
+		questions_keep(e->questions, &key, at, dims, scale);
+	}
+	vector_query_init(ret->query, dims, at, scale, mean);
+	ret->query->store = key.store;
 	ret->vectors = v;
 	return true;
 }
@@ -430,6 +437,7 @@ int embedding_purge(struct embedding *e, struct err *err)
 	}
 	pthread_mutex_unlock(&e->choosing);
 	embedding_purge_rooms(e);
+	questions_forget(e->questions);
 	embedding_wake(e);
 	return result;
 }

@@ -7,6 +7,7 @@
 #include "daemon/embed_remote.h"
 #include "daemon/embedding.h"
 #include "daemon/embedding_text.h"
+#include "daemon/questions.h"
 #include "embed/embedder.h"
 
 /*
@@ -38,6 +39,7 @@ struct embedding {
 	size_t nrooms;
 	pthread_mutex_t choosing;     /* one at a time looks for a model */
 	uint64_t chosen;              /* under mutex: hash of what was wished for */
+	struct questions *questions;
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of what follows */
 	pthread_cond_t wake;

@@ -115,7 +115,7 @@ void embedder_write(struct daemon *d, struct jw *w)
 	jw_bool(w, "old_answers", state.has_old);
 	jw_int(w, "vectors", (int64_t)stats.vectors);
 	jw_int(w, "documents", (int64_t)stats.docs);
-	jw_int(w, "bytes", (int64_t)stats.bytes);
+	jw_int(w, "bytes", (int64_t)(stats.bytes + stats.bits));
 	jw_int(w, "files", (int64_t)stats.files);
 	jw_int(w, "waiting", state.waiting);
 	jw_int(w, "made", (int64_t)state.made);

@@ -53,6 +53,8 @@ struct kernel {
 	 */
 	int32_t (*dot)(const int8_t *a, const int8_t *b, size_t n);
 	void (*dot_two)(const int8_t *a, const int16_t *b, const int16_t *c, size_t n, int32_t ret[2]);
+	/* In how many bits two arrays of words differ. */
+	uint32_t (*differ)(const uint64_t *a, const uint64_t *b, size_t words);
 };
 
 /* The best one that this processor can run. */

@@ -130,6 +130,15 @@ static void dot_two_neon(
 	ret[1] = vaddvq_s32(sum1);
 }
 
+static uint32_t differ_neon(const uint64_t *a, const uint64_t *b, size_t words)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < words; i++)
+		sum += (uint32_t)__builtin_popcountll(a[i] ^ b[i]);
+	return sum;
+}
+
 const struct kernel kernel_neon = {
 	.name = "neon",
 	.is_supported = always,
@@ -141,6 +150,7 @@ const struct kernel kernel_neon = {
 	.add_features = add_features_neon,
 	.dot = dot_neon,
 	.dot_two = dot_two_neon,
+	.differ = differ_neon,
 };
 
 #endif

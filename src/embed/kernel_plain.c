@@ -75,6 +75,15 @@ static void dot_two_plain(const int8_t *a, const int16_t *b, const int16_t *c, s
 	ret[1] = y;
 }
 
+static uint32_t differ_plain(const uint64_t *a, const uint64_t *b, size_t words)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < words; i++)
+		sum += (uint32_t)__builtin_popcountll(a[i] ^ b[i]);
+	return sum;
+}
+
 const struct kernel kernel_plain = {
 	.name = "plain",
 	.is_supported = always,
@@ -86,6 +95,7 @@ const struct kernel kernel_plain = {
 	.add_features = add_features_plain,
 	.dot = dot_plain,
 	.dot_two = dot_two_plain,
+	.differ = differ_plain,
 };
 
 const struct kernel *const kernels[] = {

@@ -220,10 +220,34 @@ TARGET_AVX2 static void dot_two_avx2(
 	ret[1] = lanes_sum(sum1);
 }
 
+/* Every processor with AVX2 counts bits by itself. */
+#define TARGET_COUNT __attribute__((target("avx2,popcnt")))
+
+TARGET_COUNT ALWAYS_INLINE uint64_t differ_some(const uint64_t *a, const uint64_t *b, const size_t words)
+{
+	uint64_t sum = 0;
+
+	UNROLLED
+	for (size_t i = 0; i < words; i++)
+		sum += (uint64_t)__builtin_popcountll(a[i] ^ b[i]);
+	return sum;
+}
+
+#define DIFFER_STEP 8 /* words of the builtin embedder's vectors */
+
+TARGET_COUNT static uint32_t differ_avx2(const uint64_t *a, const uint64_t *b, size_t words)
+{
+	uint64_t sum = 0;
+
+	for (; words >= DIFFER_STEP; words -= DIFFER_STEP, a += DIFFER_STEP, b += DIFFER_STEP)
+		sum += differ_some(a, b, DIFFER_STEP);
+	return (uint32_t)(sum + differ_some(a, b, words));
+}
+
 #define FLOAT_PART                                                                   \
 	.unpack = unpack_avx2, .norm_wide = norm_wide_avx2, .bend = bend_avx2,       \
 	.squeeze = squeeze_avx2, .add_features = add_features_avx2, .dot = dot_avx2, \
-	.dot_two = dot_two_avx2
+	.dot_two = dot_two_avx2, .differ = differ_avx2
 
 const struct kernel kernel_avx2 = {
 	.name = "avx2",

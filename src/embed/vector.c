@@ -54,6 +54,18 @@ float vector_cosine(const int8_t a[VECTOR_DIMS], const int8_t b[VECTOR_DIMS])
 	return lengths > 0 ? (float)(both / sqrt(lengths)) : 0;
 }
 
+void vector_signs(const int8_t *at, float scale, const float *mean, size_t dims, uint64_t *ret)
+{
+	memset(ret, 0, VECTOR_WORDS(dims) * sizeof(*ret));
+	for (size_t i = 0; i < dims; i++)
+		ret[i / 64] |= (uint64_t)(scale * (float)at[i] >= mean[i]) << i % 64;
+}
+
+vector_differ_fn *vector_differ(void)
+{
+	return kernel_best()->differ;
+}
+
 static bool is_wanted(const struct vector_set *set, size_t i)
 {
 	return !set->wanted || set->wanted[i / 64] >> i % 64 & 1;
@@ -110,6 +122,12 @@ void vector_query_init(
 	q->centred_length = (float)sqrt(squares);
 	q->mean_squared = (float)mean_squares;
 	q->centred_dot_mean = (float)dot;
+}
+
+void vector_query_numbers(const struct vector_query *q, float *ret)
+{
+	for (size_t i = 0; i < q->dims; i++)
+		ret[i] = (float)q->centred[i] * q->centred_scale + (float)q->mean[i] * q->mean_scale;
 }
 
 static float score(

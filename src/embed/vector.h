@@ -31,6 +31,18 @@ int32_t vector_dot(const int8_t *a, const int8_t *b, size_t n);
 float vector_cosine(const int8_t a[VECTOR_DIMS], const int8_t b[VECTOR_DIMS]);
 
 /*
+ * The sign bits of a vector: bit I % 64 of word I / 64 says that number I is at least mean[I]; what is left of
+ * the last word is 0. The share of bits in which two vectors differ is about their angle, with that
+ * mean taken off, over pi (Charikar 2002): good for guessing which are near, not for a score.
+ */
+#define VECTOR_WORDS(dims) (((dims) + 63) / 64)
+#define VECTOR_WORDS_MAX VECTOR_WORDS(VECTOR_DIMS_MAX)
+void vector_signs(const int8_t *at, float scale, const float *mean, size_t dims, uint64_t *ret);
+/* The function that counts the bits in which two arrays of words differ, for this processor. */
+typedef uint32_t vector_differ_fn(const uint64_t *a, const uint64_t *b, size_t words);
+vector_differ_fn *vector_differ(void);
+
+/*
  * at[n][dims] and their scales; dims 0 stands for VECTOR_DIMS. `wanted` has a bit per vector (bit I % 64 of word I / 64),
  * or is NULL for all.
  */
@@ -60,6 +72,9 @@ struct vector_query {
 /* dims: a multiple of VECTOR_STEP. mean may be NULL: then plain cosines. */
 void vector_query_init(
 	struct vector_query *q, size_t dims, const int8_t *at, float scale, const float *mean);
+
+/* The question's numbers as they were before the mean was taken off, but for rounding; ret[dims]. */
+void vector_query_numbers(const struct vector_query *q, float *ret);
 
 struct vector_hit {
 	size_t at; /* place in the set */

@@ -30,6 +30,8 @@ struct vectors *vectors_new(const char *dir)
 	v->next_file = 1;
 	v->dims = v->tail.dims = VECTOR_DIMS;
 	v->store = next_store();
+	v->prefilter = (struct vectors_prefilter){ VECTORS_BITS_STORE_LEAST, VECTORS_BITS_FILE_LEAST,
+		VECTORS_GUESSED_DOCS, VECTORS_GUESSED_SESSIONS, VECTORS_GUESS_MARGIN };
 	v->tail.sum = v->tail_sum = mem_alloc(VECTOR_DIMS_MAX * sizeof(double));
 	pthread_mutex_init(&v->change, NULL);
 	pthread_rwlockattr_init(&attr);
@@ -40,6 +42,11 @@ struct vectors *vectors_new(const char *dir)
 	pthread_rwlock_init(&v->lock, &attr);
 	pthread_rwlockattr_destroy(&attr);
 	return v;
+}
+
+void vectors_set_prefilter(struct vectors *v, const struct vectors_prefilter *p)
+{
+	v->prefilter = *p;
 }
 
 static void tail_reset(struct vectors *v)
@@ -282,12 +289,28 @@ static bool is_worth_merging(const struct vectors *v, size_t first)
 	return first < v->n && v->files[first]->ndead_vectors > v->files[first]->nvectors / DEAD_SHARE;
 }
 
+/* Bits for the files of a large store that have none. */
+static int bits_make(struct vectors *v, struct err *err)
+{
+	uint64_t all = 0;
+	for (size_t i = 0; i < v->n; i++)
+		all += v->files[i]->nvectors;
+	for (size_t i = 0; i < v->n && all >= v->prefilter.store_least; i++) {
+		struct vectors_part *p = v->files[i];
+		if (p->nvectors >= v->prefilter.file_least && !p->bits.at && vectors_bits_make(v, p, err))
+			return -1;
+	}
+	return 0;
+}
+
 static int flush(struct vectors *v, struct err *err)
 {
 	if (tail_write(v, NULL, NULL, err) || (v->is_changed && vectors_manifest_write(v, err)))
 		return -1;
 	size_t first = merge_from(v);
-	return is_worth_merging(v, first) ? files_rewrite(v, first, v->n - first, err) : 0;
+	if (is_worth_merging(v, first) && files_rewrite(v, first, v->n - first, err))
+		return -1;
+	return bits_make(v, err);
 }
 
 int vectors_flush(struct vectors *v, struct err *err)
@@ -468,6 +491,7 @@ void vectors_stats(struct vectors *v, struct vectors_stats *ret)
 		ret->docs += p->ndocs - p->ndead;
 		ret->vectors += p->nvectors - p->ndead_vectors;
 		ret->bytes += p->len;
+		ret->bits += p->bits.len;
 	}
 	pthread_rwlock_unlock(&v->lock);
 }

@@ -25,6 +25,21 @@
 
 struct vectors;
 
+/*
+ * In a large store what is far is told by the vectors' sign bits (64 bytes of 512): a scan compares
+ * the question with the bits of every row that passes its filter, and exactly only with the best
+ * guesses. What it gives then is nearly always what comparing everything gives (recall at 20 above
+ * .99), and its scores are exact.
+ */
+#define VECTORS_BITS_STORE_LEAST 200000u /* smaller stores have no bits: 548 bytes a vector */
+#define VECTORS_BITS_FILE_LEAST 8192u    /* nor do smaller files */
+#define VECTORS_GUESSED_DOCS 8192u       /* rows that are compared exactly, a few more for ties */
+#define VECTORS_GUESSED_SESSIONS 2048u   /* sessions whose nearest rows are */
+#define VECTORS_GUESS_MARGIN 250u        /* of a cosine, in thousandths: by how much a row's guess may be wrong then */
+struct vectors_prefilter {
+	uint32_t store_least, file_least, docs, sessions, margin;
+};
+
 /* A stretch of the store's changes that was embedded: those above `low`, up to `high`. */
 struct vectors_span {
 	int64_t low, high;
@@ -42,6 +57,8 @@ struct vectors_spans {
  */
 struct vectors *vectors_new(const char *dir);
 void vectors_free(struct vectors *v); /* NULL is fine */
+/* Before anything is loaded: other figures than those above. */
+void vectors_set_prefilter(struct vectors *v, const struct vectors_prefilter *p);
 /*
  * Takes in what the files hold of this model, whose vectors have so many bytes (a multiple of
  * VECTOR_STEP); model NULL: of whichever they are, dims not looked at. Reads every byte. -1: nothing
@@ -82,7 +99,8 @@ int vectors_purge(struct vectors *v, vectors_alive_fn *is_alive, void *ctx, stru
 int vectors_clear(struct vectors *v, struct err *err);
 
 struct vectors_stats {
-	uint64_t docs, vectors, files, bytes, tail;
+	uint64_t docs, vectors, files, tail;
+	uint64_t bytes, bits; /* of files of vectors; of sign bits beside them */
 };
 void vectors_stats(struct vectors *v, struct vectors_stats *ret);
 /*

@@ -53,11 +53,6 @@ void vectors_file_name(uint64_t number, char ret[VECTORS_NAME_MAX])
 	snprintf(ret, VECTORS_NAME_MAX, "vectors-%06" PRIu64, number);
 }
 
-uint32_t vectors_part_end(const struct vectors_part *p, uint32_t row)
-{
-	return row + 1 < p->ndocs ? p->rows[row + 1].first : p->nvectors;
-}
-
 /* --- Reading. --- */
 
 static int map_whole(const char *path, void **ret, size_t *ret_len, struct err *err)
@@ -114,6 +109,7 @@ void vectors_part_free(struct vectors_part *p)
 {
 	if (!p)
 		return;
+	vectors_bits_free(p);
 	munmap(p->map, p->len);
 	free(p->dead);
 	free(p);
@@ -241,11 +237,16 @@ void vectors_file_remove(struct vectors *v, struct vectors_part *p, bool is_secr
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	char name[VECTORS_NAME_MAX];
-	size_t len = p->len;
+	size_t len = p->len, bits_len = p->bits.len;
 	vectors_file_name(p->number, name);
 	const char *path = path_join(&a, v->dir, name);
+	vectors_bits_name(p->number, name);
+	const char *bits = path_join(&a, v->dir, name);
 	vectors_part_free(p);
 	if (is_secret)
 		wipe(path, len);
+	if (is_secret && bits_len)
+		wipe(bits, bits_len);
 	unlink(path);
+	unlink(bits);
 }

@@ -123,6 +123,9 @@ static bool is_listed(const struct vectors *v, const char *name)
 		vectors_file_name(v->files[i]->number, own);
 		if (!strcmp(own, name))
 			return true;
+		vectors_bits_name(v->files[i]->number, own);
+		if (!strcmp(own, name))
+			return v->files[i]->bits.at != NULL;
 	}
 	return false;
 }
@@ -157,6 +160,7 @@ void vectors_manifest_load(struct vectors *v, const char *model, size_t dims)
 		struct vectors_file f = { path_join(&a, v->dir, name), m.entries[i].number, &m.entries[i].hash,
 			dims };
 		if (!vectors_file_map(&f, &v->files[v->n], &why)) {
+			vectors_bits_load(v, v->files[v->n]);
 			dims = v->files[v->n++]->dims; /* those of one folder are alike */
 			continue;
 		}

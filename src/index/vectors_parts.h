@@ -19,6 +19,13 @@ struct vectors_row {
 };
 _Static_assert(sizeof(struct vectors_row) == 32, "the layout of the file");
 
+/* VECTOR_WORDS(dims) words a vector; `at` NULL: there are none. */
+struct vectors_bits {
+	const uint64_t *at;
+	void *map;
+	size_t len;
+};
+
 /* Rows and vectors: of a file (ascending by id) or of the tail (in order of coming). */
 struct vectors_part {
 	const struct vectors_row *rows;
@@ -33,6 +40,7 @@ struct vectors_part {
 	void *map;
 	size_t len;
 	uint64_t number, hash;
+	struct vectors_bits bits;
 };
 
 #define VECTORS_FILES_MAX 64u
@@ -55,6 +63,7 @@ struct vectors {
 	uint64_t next_file;
 	struct vectors_spans spans;
 	bool is_changed; /* since the manifest was written */
+	struct vectors_prefilter prefilter;
 };
 
 /* vectors_file.c */
@@ -80,12 +89,31 @@ void vectors_part_free(struct vectors_part *p);
 /* Unlinks the file; is_secret: its content is overwritten first. Nobody may be scanning it. */
 void vectors_file_remove(struct vectors *v, struct vectors_part *p, bool is_secret);
 
+/*
+ * vectors_bits.c: the sign bits of a file's vectors about their own mean, as it was when the file
+ * was written. The store's mean moves, that of a file does not: guesses that are made of bits are put in terms
+ * of the store's mean with what is known of the distance of the two (vectors_guess.c), and what is
+ * given is always scored about the store's mean, so that a mean that moves needs nothing rewritten
+ * and at worst lets a guess be worse.
+ */
+void vectors_bits_name(uint64_t number, char ret[VECTORS_NAME_MAX]);
+/* Maps the bits that are there. */
+void vectors_bits_load(struct vectors *v, struct vectors_part *p);
+void vectors_bits_free(struct vectors_part *p);
+int vectors_bits_make(struct vectors *v, struct vectors_part *p, struct err *err);
+/* Of all its vectors, [dims]. */
+void vectors_part_mean(const struct vectors_part *p, float ret[VECTOR_DIMS_MAX]);
+
 /* vectors_manifest.c */
 int vectors_manifest_write(struct vectors *v, struct err *err);
 /* Maps what it names into v, unlinks the rest. Damage is no error: what it concerns is gone. */
 void vectors_manifest_load(struct vectors *v, const char *model, size_t dims);
 
-uint32_t vectors_part_end(const struct vectors_part *p, uint32_t row);
+static inline uint32_t vectors_part_end(const struct vectors_part *p, uint32_t row)
+{
+	return row + 1 < p->ndocs ? p->rows[row + 1].first : p->nvectors;
+}
+
 /* False when it is not there or dead. */
 bool vectors_part_find(const struct vectors_part *p, doc_id id, uint32_t *ret);
 void vectors_part_kill(struct vectors_part *p, uint32_t row);

@@ -1,55 +1,17 @@
 /*
- * What is near a question: every vector whose row passes the filter is compared. 100,000 of them
- * take 4 ms; there is nothing cleverer to keep up to date.
+ * What is near a question. Every vector whose row passes the filter is compared, unless it lies in a
+ * file with sign bits: then those that the bits say may be near (vectors_guess.h).
  */
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/mem.h"
-#include "index/filter.h"
-#include "index/vectors_parts.h"
-#include "model/names.h"
+#include "index/vectors_best.h"
+#include "index/vectors_filter.h"
+#include "index/vectors_guess.h"
 
 #define SHORTEST_USEFUL .2f
-#define SESSION_DOCS 3     /* nearest documents that a session's mean is of */
-#define TABLE_FIRST 256u
-#define SECOND_MS 1000
-
-static bool has_bit(uint32_t bits, unsigned i)
-{
-	return i < 32 && (bits >> i & 1);
-}
-
-static bool memory_passes(const struct search_filter *f, const struct vectors_row *r)
-{
-	uint32_t statuses = f->statuses ? f->statuses : 1u << MEMORY_ACTIVE;
-	return has_bit(statuses, r->status_agent & 15) && (!f->memory_kinds || has_bit(f->memory_kinds, r->kind)) &&
-	       (!f->types || has_bit(f->types, r->type));
-}
-
-static bool event_passes(const struct search_filter *f, const struct vectors_row *r)
-{
-	if (f->types || (f->memory_kinds && !f->event_kinds))
-		return false;
-	return !f->event_kinds || has_bit(f->event_kinds, r->kind);
-}
-
-/* Times are compared by the second; whoever wants it exact asks the words' index. */
-static bool row_passes(const struct search_filter *f, const struct vectors_row *r)
-{
-	enum doc_class class = DOC_CLASS(r->id);
-	if (f->classes && !has_bit(f->classes, class))
-		return false;
-	if (!filter_project(f, class, r->kind, r->project) || (f->session && r->session != f->session))
-		return false;
-	if (class == DOC_MEMORY ? !memory_passes(f, r) : !event_passes(f, r))
-		return false;
-	if ((f->agents && !has_bit(f->agents, r->status_agent >> 4)) || (f->branch && r->branch != (uint8_t)f->branch))
-		return false;
-	return (!f->after || r->at >= f->after / SECOND_MS) && (!f->before || r->at <= f->before / SECOND_MS);
-}
+#define QUEUE 8u
+#define CACHE_LINE 64u
 
 /*
  * The question in bytes, for telling with one product of bytes, cheaply and safely, that a vector
@@ -95,149 +57,106 @@ static float row_score(const struct vectors_part *p, uint32_t row, const struct 
 	return best;
 }
 
-/* --- The best so many, the worst of them on top. --- */
-
-struct heap {
-	struct vectors_hit *at;
-	size_t n, max;
-};
-
-static bool is_worse(const struct vectors_hit *a, const struct vectors_hit *b)
-{
-	return a->score != b->score ? a->score < b->score : a->id < b->id;
-}
-
-static void sink(struct heap *h, size_t n, struct vectors_hit hit)
-{
-	size_t i = 0, child;
-	while ((child = 2 * i + 1) < n) {
-		if (child + 1 < n && is_worse(&h->at[child + 1], &h->at[child]))
-			child++;
-		if (!is_worse(&h->at[child], &hit))
-			break;
-		h->at[i] = h->at[child];
-		i = child;
-	}
-	h->at[i] = hit;
-}
-
-static void heap_offer(struct heap *h, struct vectors_hit hit)
-{
-	if (h->n < h->max) {
-		size_t i = h->n++;
-		for (; i > 0 && is_worse(&hit, &h->at[(i - 1) / 2]); i = (i - 1) / 2)
-			h->at[i] = h->at[(i - 1) / 2];
-		h->at[i] = hit;
-	} else if (h->max && is_worse(&h->at[0], &hit)) {
-		sink(h, h->n, hit);
-	}
-}
-
-static void heap_sort(struct heap *h)
-{
-	for (size_t left = h->n; left > 1; left--) {
-		struct vectors_hit worst = h->at[0];
-		sink(h, left - 1, h->at[left - 1]);
-		h->at[left - 1] = worst;
-	}
-}
-
-/* --- Sessions, by number. --- */
-
-struct session {
-	uint32_t number;
-	uint32_t n;
-	doc_id id;
-	float best[SESSION_DOCS]; /* descending */
-};
-
-struct table {
-	struct session *at;
-	size_t size, n;
-};
-
-static struct session *table_slot(const struct table *t, uint32_t number)
-{
-	size_t i = number * 2654435761u & (t->size - 1);
-	while (t->at[i].number && t->at[i].number != number)
-		i = (i + 1) & (t->size - 1);
-	return &t->at[i];
-}
-
-static void table_grow(struct table *t)
-{
-	struct table larger = { .size = t->size ? t->size * 2 : TABLE_FIRST, .n = t->n };
-	larger.at = mem_alloc(larger.size * sizeof(*larger.at));
-	for (size_t i = 0; i < t->size; i++)
-		if (t->at[i].number)
-			*table_slot(&larger, t->at[i].number) = t->at[i];
-	free(t->at);
-	*t = larger;
-}
-
-static void table_add(struct table *t, const struct vectors_row *row, float score)
-{
-	if (t->n * 2 >= t->size)
-		table_grow(t);
-	struct session *s = table_slot(t, row->session);
-	if (!s->number) {
-		t->n++;
-		*s = (struct session){ .number = row->session };
-	}
-	if (!s->n || score > s->best[0] || (score >= s->best[0] && row->id > s->id))
-		s->id = row->id;
-	size_t i = s->n < SESSION_DOCS ? s->n++ : SESSION_DOCS;
-	for (; i > 0 && s->best[i - 1] < score; i--)
-		if (i < SESSION_DOCS)
-			s->best[i] = s->best[i - 1];
-	if (i < SESSION_DOCS)
-		s->best[i] = score;
-}
-
-static float session_score(const struct session *s)
-{
-	float sum = 0;
-	for (uint32_t i = 0; i < s->n; i++)
-		sum += s->best[i];
-	return (s->best[0] + sum / (float)s->n) / 2;
-}
-
 /* --- The scan. --- */
 
 struct pass {
 	const struct vectors_scan *scan;
-	struct heap heap;
-	struct table table;
+	struct best best;
+	struct nearests sessions;
 	struct coarse coarse;
+	struct guess *guess; /* NULL: everything is compared */
 };
 
 /* The row cannot be among the best any more. */
 static bool row_is_far(const struct pass *p, const struct vectors_part *part, uint32_t row)
 {
-	float least = p->heap.n && p->heap.n == p->heap.max ? p->heap.at[0].score : 0;
+	float least = p->best.n && p->best.n == p->best.max ? p->best.at[0].score : 0;
 	if (p->scan->by_session || !p->coarse.is_useful || least <= 0)
 		return false;
 	for (uint32_t i = part->rows[row].first, end = vectors_part_end(part, row); i < end; i++)
-		if (coarse_bound(&p->coarse, part->at + (size_t)i * part->dims, part->scales[i]) >= least)
+		if (coarse_bound(&p->coarse, part->at + (size_t)i * part->dims, part->scales[i]) >=
+			least)
 			return false;
 	return true;
+}
+
+static void scan_row(struct pass *p, const struct vectors_part *part, uint32_t i)
+{
+	const struct vectors_row *row = &part->rows[i];
+	if (row_is_far(p, part, i))
+		return;
+	float score = row_score(part, i, p->scan->query);
+	if (!p->scan->by_session) {
+		best_offer(&p->best, (struct vectors_hit){ row->id, row->session, score, score });
+		return;
+	}
+	nearests_add(&p->sessions, row, score);
+	if (p->guess && !part->bits.at)
+		guess_add(p->guess, row->session, score);
+}
+
+/*
+ * Rows that wait to be scored while their vectors are fetched: where a filter leaves gaps the
+ * processor does not foresee which comes next, and waiting for memory would take most of the time.
+ */
+struct queue {
+	uint32_t rows[QUEUE];
+	size_t from, to;
+};
+
+static void queue_add(
+	struct queue *q, struct pass *p, const struct vectors_part *part, uint32_t row)
+{
+	const int8_t *at = part->at + (size_t)part->rows[row].first * part->dims;
+	for (size_t i = 0; i < part->dims; i += CACHE_LINE)
+		__builtin_prefetch(at + i);
+	if (q->to - q->from == QUEUE)
+		scan_row(p, part, q->rows[q->from++ % QUEUE]);
+	q->rows[q->to++ % QUEUE] = row;
+}
+
+static void queue_end(struct queue *q, struct pass *p, const struct vectors_part *part)
+{
+	while (q->from < q->to)
+		scan_row(p, part, q->rows[q->from++ % QUEUE]);
 }
 
 static void scan_part(struct pass *p, const struct vectors_part *part)
 {
 	const struct vectors_scan *s = p->scan;
+	struct queue q = { 0 };
 	for (uint32_t i = 0; i < part->ndocs; i++) {
 		const struct vectors_row *row = &part->rows[i];
-		if (vectors_row_is_dead(part, i) || !row_passes(s->filter, row) || (s->by_session && !row->session))
-			continue;
-		if (row_is_far(p, part, i))
-			continue;
-		float score = row_score(part, i, s->query);
-		if (s->by_session)
-			table_add(&p->table, row, score);
-		else
-			heap_offer(&p->heap, (struct vectors_hit){ row->id, row->session, score, score });
+		if (!vectors_row_is_dead(part, i) && vectors_row_passes(s->filter, row) &&
+			(!s->by_session || row->session))
+			queue_add(&q, p, part, i);
 	}
+	queue_end(&q, p, part);
+}
+
+/* Of a file with bits only what may be near. */
+static void scan_likely(struct pass *p, const struct vectors_part *part, size_t file)
+{
+	struct queue q = { 0 };
+	for (uint32_t i = 0; i < part->ndocs; i++)
+		if (guess_is_likely(p->guess, file, i))
+			queue_add(&q, p, part, i);
+	queue_end(&q, p, part);
+}
+
+static void scan_all(struct pass *p, const struct vectors *v)
+{
+	p->guess = guess_new(v, p->scan);
+	for (size_t f = 0; f < v->n; f++)
+		if (!v->files[f]->bits.at)
+			scan_part(p, v->files[f]);
+	scan_part(p, &v->tail);
+	if (!p->guess)
+		return;
+	guess_choose(p->guess);
+	for (size_t f = 0; f < v->n; f++)
+		if (v->files[f]->bits.at)
+			scan_likely(p, v->files[f], f);
 }
 
 static float doc_score(const struct vectors *v, doc_id id, const struct vector_query *q)
@@ -260,8 +179,18 @@ static void give_wanted(const struct vectors *v, struct pass *p)
 			s->wanted_scores[i] = doc_score(v, s->wanted[i], s->query);
 			continue;
 		}
-		const struct session *found = p->table.size ? table_slot(&p->table, (uint32_t)s->wanted[i]) : NULL;
-		s->wanted_scores[i] = found && found->number ? session_score(found) : NAN;
+		const struct nearest *found = nearests_find(&p->sessions, (uint32_t)s->wanted[i]);
+		s->wanted_scores[i] = found ? nearest_score(found) : NAN;
+	}
+}
+
+static void give_sessions(struct pass *p)
+{
+	for (size_t i = 0; i < p->sessions.size; i++) {
+		const struct nearest *s = &p->sessions.at[i];
+		if (s->session && (!p->guess || guess_is_chosen(p->guess, s->session)))
+			best_offer(&p->best, (struct vectors_hit){ s->id, s->session, s->best[0],
+						     nearest_score(s) });
 	}
 }
 
@@ -273,25 +202,20 @@ static bool is_of(const struct vector_query *q, const struct vectors *v)
 
 size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct vectors_hit *hits)
 {
-	struct pass p = { .scan = scan, .heap = { .at = hits, .max = scan->k } };
+	struct pass p = { .scan = scan, .best = { .at = hits, .max = scan->k } };
 	coarse_init(&p.coarse, scan->query);
 	pthread_rwlock_rdlock(&v->lock);
 	if (is_of(scan->query, v)) {
-		for (size_t i = 0; i < v->n; i++)
-			scan_part(&p, v->files[i]);
-		scan_part(&p, &v->tail);
+		scan_all(&p, v);
 		give_wanted(v, &p);
 	} else {
 		for (size_t i = 0; i < scan->nwanted; i++)
 			scan->wanted_scores[i] = NAN;
 	}
 	pthread_rwlock_unlock(&v->lock);
-	for (size_t i = 0; i < p.table.size; i++) {
-		const struct session *s = &p.table.at[i];
-		if (s->number)
-			heap_offer(&p.heap, (struct vectors_hit){ s->id, s->number, s->best[0], session_score(s) });
-	}
-	free(p.table.at);
-	heap_sort(&p.heap);
-	return p.heap.n;
+	give_sessions(&p);
+	nearests_done(&p.sessions);
+	guess_free(p.guess);
+	best_sort(&p.best);
+	return p.best.n;
 }

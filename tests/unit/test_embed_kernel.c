@@ -135,6 +135,7 @@ struct float_results {
 	uint8_t unpacked[MODEL_DIMS], squeezed[MODEL_BRANCH];
 	float wide[MODEL_WIDE], bent[MODEL_BRANCH], features[MODEL_FEATURES], scale, shift;
 	int32_t dots[4];
+	uint32_t differ[MODEL_DIMS / 64];
 };
 
 static void run_floats(const struct kernel *k, struct arena *a, struct float_results *r)
@@ -167,6 +168,12 @@ static void run_floats(const struct kernel *k, struct arena *a, struct float_res
 	r->dots[0] = k->dot(bytes[0], bytes[1], MODEL_DIMS);
 	r->dots[1] = k->dot(bytes[0], bytes[1], 32);
 	k->dot_two(bytes[0], fine[0], fine[1], MODEL_DIMS, r->dots + 2);
+	for (size_t i = 0; i < MODEL_DIMS / 64; i++) {
+		uint64_t words[2][MODEL_DIMS / 16];
+
+		memcpy(words, fine, sizeof(words[0]) * 2);
+		r->differ[i] = k->differ(words[0], words[1], i * 4 + 1);
+	}
 }
 
 static void loops_over_floats_give_the_same_bits_in_every_kernel(void **state)
