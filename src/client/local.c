@@ -65,7 +65,7 @@ int local_stop(struct client *c, struct err *err)
 
 int local_start(struct client *c, struct err *err)
 {
-	bool was_running = start_is_answered(&c->paths);
+	bool was_running = start_is_served(&c->paths);
 
 	if (!was_running && start_and_wait(&c->paths, err) < 0)
 		return -1;

@@ -204,6 +204,37 @@ bool start_is_answered(const struct paths *p)
 	return fd >= 0 || why == EAGAIN;
 }
 
+/* Which daemon answers; 0 with an error when none does. */
+static int64_t ask_who_serves(const struct paths *p, struct err *err)
+{
+	AUTO(json_free_ptr) json *health = NULL;
+	struct wire_request q = { .method = "GET",
+		.path = "/health",
+		.deadline_us = clock_mono_us() + HEALTH_MS * 1000ull };
+	struct wire_reply reply;
+
+	if (wire_call(p->socket, &q, &reply, err) == 0 && reply.body.len)
+		json_parse(reply.body.data, reply.body.len, &health, NULL);
+	wire_reply_done(&reply);
+	return json_int(health, "pid", 0);
+}
+
+/* To tell a daemon from its successor. */
+static int64_t who_serves(const struct paths *p)
+{
+	struct err err = { 0 };
+
+	return ask_who_serves(p, &err);
+}
+
+bool start_is_served(const struct paths *p)
+{
+	struct err err = { 0 };
+
+	/* One that is too busy to answer serves. */
+	return start_is_answered(p) && (ask_who_serves(p, &err) != 0 || err.code == ERR_BUSY);
+}
+
 bool start_reason(const struct paths *p, int64_t since, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
@@ -239,7 +270,7 @@ int start_and_wait(const struct paths *p, struct err *err)
 	if (launch(p, err) < 0)
 		return -1;
 	for (;;) {
-		if (start_is_answered(p)) {
+		if (start_is_served(p)) {
 			start_succeeded(p);
 			return 0;
 		}
@@ -254,22 +285,6 @@ int start_and_wait(const struct paths *p, struct err *err)
 		START_WAIT_MS / 1000);
 	return err_hint(
 		err, "see '%s/daemon.log'; `remanenced --foreground` shows what it does", p->log);
-}
-
-/* Which daemon answers, to tell one from its successor; 0 when none does. */
-static int64_t who_serves(const struct paths *p)
-{
-	AUTO(json_free_ptr) json *health = NULL;
-	struct wire_request q = { .method = "GET",
-		.path = "/health",
-		.deadline_us = clock_mono_us() + HEALTH_MS * 1000ull };
-	struct wire_reply reply;
-	struct err err = { 0 };
-
-	if (wire_call(p->socket, &q, &reply, &err) == 0 && reply.body.len)
-		json_parse(reply.body.data, reply.body.len, &health, NULL);
-	wire_reply_done(&reply);
-	return json_int(health, "pid", 0);
 }
 
 static bool is_lock_free(const struct paths *p)

@@ -33,7 +33,7 @@ int start_find(struct buf *ret, struct err *err);
 /* For hooks: starts the daemon unless that was tried lately, and does not wait. */
 int start_gently(const struct paths *p, enum start_result *ret, struct err *err);
 /*
- * For commands: starts the daemon and waits until its socket answers. The error tells the daemon's
+ * For commands: starts the daemon and waits until it serves. The error tells the daemon's
  * own reason.
  */
 int start_and_wait(const struct paths *p, struct err *err);
@@ -56,5 +56,10 @@ int start_stop(const struct paths *p, struct err *err);
 bool start_should_replace(const struct paths *p, const char *build);
 /* Does somebody listen at the socket? */
 bool start_is_answered(const struct paths *p);
+/*
+ * Does a daemon serve? One that was killed is still connected to until the kernel has taken it apart, so
+ * that only an answer shows it; takes up to two seconds with one that is very busy.
+ */
+bool start_is_served(const struct paths *p);
 
 #endif

@@ -1,9 +1,12 @@
 """Coming and going of the daemon: upgrades, leaving under load, a read-only disk; and setting up and taking away."""
+import fcntl
 import json
 import os
 import pathlib
 import re
 import shutil
+import signal
+import socket
 import subprocess
 import threading
 
@@ -79,6 +82,49 @@ def test_a_daemon_that_leaves_while_hooks_arrive_loses_nothing(rem):
     rem.drained()
     keys = keys_of(rem)
     assert len(keys) == len(set(keys)) and set(keys) == set(sent)
+
+
+class Dying:
+    """A daemon that was killed and is not taken apart yet: it has the lock, its socket takes connections, nobody answers them."""
+
+    def __init__(self, rem):
+        (rem.home / "run").mkdir(parents=True, exist_ok=True)
+        path = rem.home / "run" / "socket"
+        path.unlink(missing_ok=True)
+        self.lock = open(rem.home / "run" / "lock", "a")
+        fcntl.flock(self.lock, fcntl.LOCK_EX)
+        self.socket = socket.socket(socket.AF_UNIX)
+        self.socket.bind(str(path))
+        self.socket.listen(16)
+        self.thread = threading.Thread(target=self.die, daemon=True)
+        self.thread.start()
+
+    def die(self):
+        """When the first question has come, or after many connections without one, all of it goes at once."""
+        for _ in range(16):
+            peer, _ = self.socket.accept()
+            asked = peer.recv(4096)
+            peer.close()
+            if asked:
+                break
+        self.socket.close()
+        self.lock.close()
+
+
+def test_start_is_not_deceived_by_the_socket_of_a_daemon_that_was_just_killed(rem):
+    dying = Dying(rem)
+    done = rem.json("start")
+    assert not dying.thread.is_alive()
+    assert done["started"] and rem.pid()
+
+
+def test_start_waits_for_the_new_daemon_while_the_killed_one_is_taken_apart(rem):
+    for _ in range(5):
+        first = rem.start()
+        os.kill(first, signal.SIGKILL)
+        rem.run("start")
+        second = rem.pid()
+        assert second and second != first
 
 
 def test_a_dead_daemon_is_restarted_inside_an_mcp_session(rem):
