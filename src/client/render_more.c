@@ -77,5 +77,6 @@ void render_more(struct client *c, const json *reply)
 			value_add(&b, p, value);
 	}
 	buf_printf(&b, " --cursor %s", next);
-	render_footer(c, buf_cstr(&b));
+	term_put(&c->term, DIM, buf_cstr(&b));
+	term_newline(&c->term);
 }
