@@ -130,7 +130,16 @@ void jw_printf(struct jw *w, const char *key, const char *format, ...)
 void jw_int(struct jw *w, const char *key, int64_t value)
 {
 	begin_item(w, key);
-	buf_printf(w->out, "%" PRId64, value);
+	/* Not by a format, which takes ten times as long. */
+	char digits[20];
+	size_t at = sizeof(digits);
+	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
+	do
+		digits[--at] = (char)('0' + left % 10);
+	while (left /= 10);
+	if (value < 0)
+		digits[--at] = '-';
+	buf_add(w->out, digits + at, sizeof(digits) - at);
 }
 
 void jw_real(struct jw *w, const char *key, double value, int decimals)

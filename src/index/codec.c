@@ -1,5 +1,7 @@
 #include "index/codec.h"
 
+#include "base/mem.h"
+
 void varint_put(struct buf *b, uint64_t v)
 {
 	char bytes[10];
@@ -16,6 +18,13 @@ void fixed_put(struct buf *b, uint64_t v, unsigned bytes)
 	for (unsigned i = 0; i < bytes; i++, v >>= 8)
 		out[i] = (char)v;
 	buf_add(b, out, bytes);
+}
+
+void fixed_fill(struct buf *b, size_t bytes)
+{
+	static const char zeros[256];
+	for (; bytes > 0; bytes -= MIN(bytes, sizeof(zeros)))
+		buf_add(b, zeros, MIN(bytes, sizeof(zeros)));
 }
 
 void bits_put(struct bits_out *b, uint64_t v, unsigned width)

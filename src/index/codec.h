@@ -63,6 +63,7 @@ static inline uint64_t varint_get(const uint8_t **p)
 
 void varint_put(struct buf *b, uint64_t v);
 void fixed_put(struct buf *b, uint64_t v, unsigned bytes);
+void fixed_fill(struct buf *b, size_t bytes); /* zeros */
 
 static inline uint64_t fixed_get(const uint8_t *p, unsigned bytes)
 {

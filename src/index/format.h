@@ -15,14 +15,15 @@
  * the stem that it had in its text's language, so that all forms of a stem lie together and no text
  * is indexed twice. A whole (identifier, path) has the stem WHOLE_MARK + itself. A posting list is
  * documents, then positions. Documents: blocks of POSTING_BLOCK with a skip entry each, gaps and
- * codes packed (skip.h); the rest as varints. A code (one byte) says how often the term occurs in
+ * codes packed (skip.h); the rest as varints. Lists that many documents are in have a map of a bit
+ * per document instead of the blocks' gaps; long ones also what sessions hold (session_list.h). A code (one byte) says how often the term occurs in
  * each field, rounded down where it is often. Positions: for each posting as many values as the
  * code says (POSITIONS_COUNTED: their number first), each of the bits that the document's last
  * position needs. Wholes have no positions, function words neither positions nor counts.
  */
 
 #define SEGMENT_MAGIC 0x31676573656d6572u /* "remeseg1" */
-#define SEGMENT_VERSION 2u           /* also of what terms are made of a text */
+#define SEGMENT_VERSION 3u           /* also of what terms are made of a text */
 #define POSTING_BLOCK 128u
 #define DICTIONARY_BLOCK 16u
 #define WHOLE_MARK '\x02'

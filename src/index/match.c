@@ -5,9 +5,7 @@
 
 #include "base/mem.h"
 #include "index/sessions.h"
-
-#define WINDOW 4096u
-#define STRIPE 16u
+#include "index/skip.h"
 
 double bm25_idf(uint64_t docs, uint64_t df)
 {
@@ -80,14 +78,6 @@ void code_weights_fill(struct code_weights *w)
 	}
 }
 
-/* Documents on their way from postings to what is kept of them. */
-struct take {
-	struct run *r;
-	const struct view *v;
-	struct list *l;
-	const struct code_weights *weights;
-};
-
 static void set_bits(uint64_t *map, const uint32_t *docs, uint32_t n)
 {
 	for (uint32_t i = 0; i < n;) {
@@ -99,155 +89,130 @@ static void set_bits(uint64_t *map, const uint32_t *docs, uint32_t n)
 	}
 }
 
-/* Leaves removed documents out, whatever was written. */
-static uint32_t drop_dead(const struct view *v, uint32_t *docs, float *tf, uint32_t n)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < n; i++) {
-		docs[kept] = docs[i];
-		tf[kept] = tf[i];
-		kept += !view_is_dead(v, docs[i]);
-	}
-	return kept;
-}
-
-/* Four at a time, so that no maximum waits for the one before. */
-static float most_of(const float *tf, uint32_t n)
-{
-	float most[4] = { 0 };
-	uint32_t i = 0;
-	for (; i + 4 <= n; i += 4)
-		for (unsigned k = 0; k < 4; k++)
-			most[k] = MAX(most[k], tf[i + k]);
-	for (; i < n; i++)
-		most[0] = MAX(most[0], tf[i]);
-	return MAX(MAX(most[0], most[1]), MAX(most[2], most[3]));
-}
-
-static void take_docs(const struct take *t, uint32_t *docs, float *tf, uint32_t n)
-{
-	if (t->v->dead)
-		n = drop_dead(t->v, docs, tf, n);
-	t->l->most = MAX(t->l->most, most_of(tf, n));
-	t->l->n += n;
-	set_bits(t->l->map, docs, n);
-	if (t->r->sums)
-		sessions_add(t->r->sums, t->v, docs, tf, n);
-}
-
-static void read_one(const struct take *t)
-{
-	struct postings p;
-	float tf[POSTING_BLOCK];
-	const float *counts = t->weights->of[t->l->refs[0].is_exact];
-	for (postings_start(&p, t->v->seg, &t->l->refs[0].term); postings_next(&p);) {
-		for (uint32_t i = 0; i < p.n; i++)
-			tf[i] = counts[p.codes[i]];
-		take_docs(t, p.docs, tf, p.n);
-	}
-	t->l->exact = t->l->refs[0].is_exact ? t->l->map : NULL;
-}
-
-struct window {
-	float tf[WINDOW];                       /* above 0 for those that hold a form */
-	uint64_t touched[WINDOW / STRIPE / 64]; /* which stripes hold any */
-	uint32_t docs[WINDOW];
-	float found[WINDOW];
+/* The lists of one word in one segment, on their way to what is kept of them. */
+struct take {
+	struct run *r;
+	const struct view *v;
+	struct list *l;
+	const struct code_weights *weights;
 };
 
-/*
- * Adds the postings of one form that lie in [start, start + WINDOW); `i` is the cursor in the block
- * in hand.
- */
-static void add_window(struct window *w, struct postings *p, uint32_t *i, uint32_t start,
-	const float *counts, uint64_t *exact)
+/* The most that one document has, at most, as blocks' bounds and the last documents tell. */
+static float most_of(struct postings *p, const float *counts)
 {
-	while (p->n) {
-		const uint32_t first = *i, n = p->n;
-		uint32_t k = first;
-		for (; k < n && p->docs[k] - start < WINDOW; k++) {
-			const uint32_t at = p->docs[k] - start;
-			w->tf[at] += counts[p->codes[k]];
-			w->touched[at / STRIPE / 64] |= (uint64_t)1 << (at / STRIPE % 64);
-		}
+	float most = 0;
+	for (uint32_t b = 0; b < p->blocks; b++)
+		most = MAX(most, counts[postings_bound(p, b).code]);
+	p->next = p->blocks;
+	if (postings_next(p))
+		for (uint32_t i = 0; i < p->n; i++)
+			most = MAX(most, counts[p->codes[i]]);
+	return most;
+}
+
+static void take_map(uint64_t *map, const struct postings *p, size_t words)
+{
+	for (size_t i = 0; i < words; i++)
+		map[i] |= load64(p->map + i * 8);
+}
+
+/* Unpacks as little as it can: with a map and the sessions' list nothing, with either a part. */
+static void read_list(const struct take *t, const struct ref *ref, uint64_t *exact)
+{
+	struct postings p;
+	struct session_sums *sums = t->r->sums;
+	postings_start(&p, t->v->seg, &ref->term);
+	if (p.map) {
+		take_map(t->l->map, &p, view_map_words(t->v));
 		if (exact)
-			set_bits(exact, p->docs + first, k - first);
-		*i = k;
-		if (k < n)
-			return;
-		*i = 0;
-		postings_next(p);
+			take_map(exact, &p, view_map_words(t->v));
 	}
-}
-
-static void empty_window(struct window *w, const struct take *t, uint32_t start)
-{
-	uint32_t n = 0;
-	for (uint32_t i = 0; i < ARRAY_LEN(w->touched); i++) {
-		for (; w->touched[i]; w->touched[i] &= w->touched[i] - 1) {
-			const uint32_t first =
-				(i * 64 + (uint32_t)__builtin_ctzll(w->touched[i])) * STRIPE;
-			for (uint32_t at = first; at < first + STRIPE; at++) {
-				/* Written always, kept when it counts: no branch to mispredict. */
-				w->docs[n] = start + at;
-				w->found[n] = w->tf[at];
-				n += w->tf[at] > 0;
-			}
-			memset(w->tf + first, 0, STRIPE * sizeof(*w->tf));
-		}
+	if (sums && p.sessions) {
+		sessions_add_list(sums, t->v->seg, p.sessions, ref->is_exact);
+		sums = NULL;
 	}
-	take_docs(t, w->docs, w->found, n);
+	while ((!p.map || sums) && (sums ? postings_next(&p) : postings_next_docs(&p))) {
+		if (sums)
+			sessions_add(sums, t->v->seg, &p, ref->is_exact);
+		if (p.map)
+			continue;
+		set_bits(t->l->map, p.docs, p.n);
+		if (exact)
+			set_bits(exact, p.docs, p.n);
+	}
+	t->l->most += most_of(&p, t->weights->of[ref->is_exact]);
 }
 
-/* Removed documents must not tell how well something matched either. */
-static void keep_live(struct list *l, size_t words)
+/* A word of the map of removed documents that hold the word. */
+static uint64_t word_of_dead(const struct take *t, size_t word)
 {
-	for (size_t i = 0; l->exact && i < words; i++)
-		l->exact[i] &= l->map[i];
+	return t->l->map[word] & load64(t->v->dead->bits + word * 8);
 }
 
-/* Several forms: summed in windows of documents. */
-static void read_forms(const struct take *t, struct window *w)
+/* Removed documents are not there, nor in the sums. */
+static void drop_dead(const struct take *t)
 {
 	struct list *l = t->l;
-	struct postings *p = run_room(t->r, l->nrefs * sizeof(*p));
-	uint32_t *at = arena_alloc(t->r->scratch, l->nrefs * sizeof(*at));
-	for (size_t i = 0; i < l->nrefs; i++) {
-		postings_start(&p[i], t->v->seg, &l->refs[i].term);
-		postings_next(&p[i]);
-		if (l->refs[i].is_exact && !l->exact)
-			l->exact = arena_alloc(
-				t->r->scratch, view_map_words(t->v) * sizeof(*l->exact));
+	const size_t words = view_map_words(t->v);
+	for (size_t k = 0; k < l->nrefs && t->r->sums; k++) {
+		struct postings p;
+		postings_start(&p, t->v->seg, &l->refs[k].term);
+		for (size_t i = 0; i < words; i++)
+			for (uint64_t bits = word_of_dead(t, i); bits; bits &= bits - 1) {
+				const uint32_t doc =
+					(uint32_t)i * 64 + (uint32_t)__builtin_ctzll(bits);
+				const int at = postings_find(&p, doc);
+				if (at >= 0)
+					sessions_drop(t->r->sums, t->v->seg, doc, p.codes[at],
+						l->refs[k].is_exact);
+			}
 	}
-	for (;;) {
-		uint32_t first = UINT32_MAX;
-		for (size_t i = 0; i < l->nrefs; i++)
-			if (p[i].n)
-				first = MIN(first, p[i].docs[at[i]]);
-		if (first == UINT32_MAX)
-			break;
-		uint32_t start = first / 64 * 64;
-		for (size_t i = 0; i < l->nrefs; i++)
-			add_window(w, &p[i], &at[i], start, t->weights->of[l->refs[i].is_exact],
-				l->refs[i].is_exact ? l->exact : NULL);
-		empty_window(w, t, start);
+	for (size_t i = 0; i < words; i++) {
+		const uint64_t dead = load64(t->v->dead->bits + i * 8);
+		l->map[i] &= ~dead;
+		if (l->exact)
+			l->exact[i] &= ~dead;
 	}
-	keep_live(l, view_map_words(t->v));
 }
 
-static void match_group(
-	struct run *r, size_t g, const struct code_weights *weights, struct window *w)
+static void count_docs(const struct take *t)
+{
+	struct list *l = t->l;
+	if (l->nrefs == 1 && !t->v->dead) {
+		l->n = l->refs[0].term.df;
+		return;
+	}
+	for (size_t i = 0, words = view_map_words(t->v); i < words; i++)
+		l->n += bits_count(l->map[i]);
+}
+
+/* Of one word in one segment: the documents that hold it, and what their sessions have. */
+static void read_lists(const struct take *t)
+{
+	struct list *l = t->l;
+	const size_t bytes = view_map_words(t->v) * sizeof(*l->map);
+	bool has_exact = false;
+	for (size_t i = 0; i < l->nrefs; i++)
+		has_exact |= l->refs[i].is_exact;
+	l->map = arena_alloc(t->r->scratch, bytes);
+	if (has_exact)
+		l->exact = l->nrefs == 1 ? l->map : arena_alloc(t->r->scratch, bytes);
+	for (size_t i = 0; i < l->nrefs; i++)
+		read_list(t, &l->refs[i],
+			l->refs[i].is_exact && l->exact != l->map ? l->exact : NULL);
+	if (t->v->dead)
+		drop_dead(t);
+	count_docs(t);
+}
+
+static void match_group(struct run *r, size_t g, const struct code_weights *weights)
 {
 	for (size_t v = 0; v < r->snap->n; v++) {
 		const struct take t = { r, &r->snap->views[v], run_list(r, v, g), weights };
 		t.l->nrefs = match_refs(r->scratch, t.v->seg, r->groups[g].word, false, &t.l->refs);
 		if (t.l->nrefs == 0)
 			continue;
-		t.l->map = arena_alloc(r->scratch, view_map_words(t.v) * sizeof(*t.l->map));
-		if (t.l->nrefs == 1)
-			read_one(&t);
-		else
-			read_forms(&t, w);
+		read_lists(&t);
 		r->groups[g].df += t.l->n;
 	}
 	if (r->sums)
@@ -257,11 +222,10 @@ static void match_group(
 void match_run(struct run *r)
 {
 	struct code_weights weights;
-	struct window *w = arena_alloc(r->scratch, sizeof(*w));
 	code_weights_fill(&weights);
 	r->lists = arena_alloc(r->scratch, (r->snap->n * r->ngroups + 1) * sizeof(*r->lists));
 	for (size_t g = 0; g < r->ngroups; g++) {
-		match_group(r, g, &weights, w);
+		match_group(r, g, &weights);
 		r->groups[g].idf = bm25_idf(r->docs, r->groups[g].df);
 	}
 }

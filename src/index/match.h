@@ -22,7 +22,7 @@ struct list {
 	struct ref *refs; /* its posting lists */
 	size_t nrefs;
 	uint32_t n;       /* live documents */
-	float most;       /* the highest number of occurrences, weighted by field and form */
+	float most;       /* no document has more occurrences, weighted by field and form */
 	uint64_t *map;    /* a bit per document, live ones; NULL: none */
 	uint64_t *exact;  /* those that hold the word itself; NULL: none */
 };
@@ -87,7 +87,7 @@ void code_weights_fill(struct code_weights *w);
  */
 size_t match_refs(struct arena *a, const struct segment *seg, const struct query_word *w,
 	bool exact_only, struct ref **ret);
-/* Reads every posting of the question's words once: fills groups, lists and the words' part of the sessions' scores. */
+/* Fills groups, lists and the words' part of the sessions' scores. */
 void match_run(struct run *r);
 
 /* Not zeroed. From the room that the index lends, or else from the scratch arena. */
@@ -106,7 +106,7 @@ static inline struct pair_list *run_pair_list(const struct run *r, size_t view, 
 /* Words of 64 documents that a view's maps have. */
 static inline size_t view_map_words(const struct view *v)
 {
-	return v->seg->t.docs / 64 + 1;
+	return v->seg->t.docs / 64 + 1; /* also those of a list in the segment (skip.h) */
 }
 
 double bm25_idf(uint64_t docs, uint64_t df);

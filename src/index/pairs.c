@@ -153,8 +153,7 @@ static void score_in_sessions(struct run *r)
 {
 	for (size_t p = 0; p < r->npairs; p++) {
 		for (size_t v = 0; v < r->snap->n; v++) {
-			const struct pair_list *l = run_pair_list(r, v, p);
-			sessions_add(r->sums, &r->snap->views[v], l->docs, l->tf, l->n);
+			sessions_add_pairs(r->sums, r->snap->views[v].seg, run_pair_list(r, v, p));
 		}
 		r->pairs[p].session_idf = sessions_give(r, r->sums, index_weights.session_pair);
 	}

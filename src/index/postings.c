@@ -1,7 +1,7 @@
 /*
- * List of fewer than POSTING_BLOCK documents: varints, then positions. Longer ones: 4 bytes where
- * the positions start, 4 bytes where those of the tail start, a skip entry for each full block, the
- * blocks, the tail as varints, positions.
+ * List of fewer than POSTING_BLOCK documents: varints, then positions. Longer ones: a head, a skip
+ * entry for each full block, the map if there is one, the sessions if they are listed, the blocks,
+ * the tail as varints, positions.
  */
 
 #include "index/postings.h"
@@ -17,7 +17,7 @@ void postings_start(struct postings *p, const struct segment *s, const struct te
 	p->next = 0;
 	p->n = 0;
 	p->noffsets = 0;
-	p->positions = NULL;
+	p->positions = p->map = p->sessions = NULL;
 	if (p->blocks == 0) {
 		p->tail = ref->list;
 		return;
@@ -25,6 +25,11 @@ void postings_start(struct postings *p, const struct segment *s, const struct te
 	p->positions = ref->list + fixed_get(ref->list, 4);
 	p->skips = ref->list + LIST_HEAD;
 	p->data = p->skips + (size_t)p->blocks * SKIP_ENTRY;
+	const size_t map = fixed_get(ref->list + HEAD_MAP, 4),
+		     sessions = fixed_get(ref->list + HEAD_SESSIONS, 4);
+	p->map = map ? p->data : NULL;
+	p->sessions = sessions ? p->data + map : NULL;
+	p->data += map + sessions;
 	p->tail = p->data + skip_end(p->skips, p->blocks - 1);
 }
 
@@ -88,16 +93,39 @@ static const uint8_t *unpack(const uint8_t *at, unsigned width, uint32_t values[
 	return at;
 }
 
-static void decode_block(struct postings *p, uint32_t block)
+/* The block's documents from the map, which has the tail's too. */
+static void docs_of_map(struct postings *p, uint32_t first)
+{
+	uint64_t bits = load64(p->map + first / 64 * 8) & ~(uint64_t)0 << first % 64;
+	uint32_t n = 0, base = first / 64 * 64;
+	for (;;) {
+		for (; bits; bits &= bits - 1) {
+			p->docs[n++] = base + (uint32_t)__builtin_ctzll(bits);
+			if (n == POSTING_BLOCK)
+				return;
+		}
+		base += 64;
+		bits = load64(p->map + base / 8);
+	}
+}
+
+static void decode_block(struct postings *p, uint32_t block, bool with_codes)
 {
 	const uint8_t *skip = p->skips + (size_t)block * SKIP_ENTRY;
 	const uint8_t *at = p->data + (block ? skip_end(p->skips, block - 1) : 0);
 	uint32_t doc = last_before(p, block), codes[POSTING_BLOCK];
-	at = unpack(at, skip[SKIP_GAP_BITS], p->docs);
-	for (uint32_t i = 0; i < POSTING_BLOCK; i++) {
-		doc += 1 + p->docs[i];
-		p->docs[i] = doc;
+	if (p->map) {
+		docs_of_map(p, doc + 1);
+	} else {
+		at = unpack(at, skip[SKIP_GAP_BITS], p->docs);
+		for (uint32_t i = 0; i < POSTING_BLOCK; i++) {
+			doc += 1 + p->docs[i];
+			p->docs[i] = doc;
+		}
 	}
+	p->n = POSTING_BLOCK;
+	if (!with_codes)
+		return;
 	if (skip[SKIP_CODE_BITS] == 0 && *at == 0) {
 		memset(p->codes, 0, sizeof(p->codes));
 	} else {
@@ -105,7 +133,6 @@ static void decode_block(struct postings *p, uint32_t block)
 		for (uint32_t i = 0; i < POSTING_BLOCK; i++)
 			p->codes[i] = (uint8_t)codes[i];
 	}
-	p->n = POSTING_BLOCK;
 	p->block_positions = p->positions + skip_positions(p->skips, block);
 }
 
@@ -120,14 +147,14 @@ static void decode_tail(struct postings *p)
 		p->docs[i] = doc;
 		p->codes[i] = v & 1 ? *at++ : 0;
 	}
-	p->block_positions = p->blocks ? p->positions + fixed_get(p->ref.list + 4, 4) : at;
+	p->block_positions = p->blocks ? p->positions + fixed_get(p->ref.list + HEAD_TAIL, 4) : at;
 }
 
-bool postings_next(struct postings *p)
+static inline bool next_block(struct postings *p, bool with_codes)
 {
 	p->noffsets = 0;
 	if (p->next < p->blocks) {
-		decode_block(p, p->next++);
+		decode_block(p, p->next++, with_codes);
 		return true;
 	}
 	if (p->next > p->blocks || p->ref.df % POSTING_BLOCK == 0) {
@@ -138,6 +165,16 @@ bool postings_next(struct postings *p)
 	decode_tail(p);
 	p->next++;
 	return true;
+}
+
+bool postings_next(struct postings *p)
+{
+	return next_block(p, true);
+}
+
+bool postings_next_docs(struct postings *p)
+{
+	return next_block(p, false);
 }
 
 /*

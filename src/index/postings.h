@@ -11,6 +11,8 @@ struct postings {
 	const struct segment *seg;
 	struct term_ref ref;
 	const uint8_t *skips, *data, *tail, *positions;
+	const uint8_t *map;      /* a bit per document of the segment, removed ones too; NULL: none */
+	const uint8_t *sessions; /* see session_list.h; NULL: none */
 	uint32_t blocks, next; /* full blocks; the block to decode next (== blocks: the tail) */
 	uint32_t n;            /* documents in hand */
 	uint32_t docs[POSTING_BLOCK];
@@ -23,6 +25,8 @@ struct postings {
 void postings_start(struct postings *p, const struct segment *s, const struct term_ref *ref);
 /* Decodes the next block into docs and codes; false at the end. */
 bool postings_next(struct postings *p);
+/* The same, documents alone. */
+bool postings_next_docs(struct postings *p);
 /* The least number that a document behind the block in hand can have; UINT32_MAX when there is none. */
 uint32_t postings_ahead(const struct postings *p);
 /* Drops the block in hand; the next one is the first that can hold `doc` or what follows it. */

@@ -100,6 +100,7 @@ void segment_free(struct segment *s)
 		wipe_file(s->wipe_fd, s->len);
 	free(s->name);
 	free(s->slots);
+	free(s->session_slots);
 	free(s->priors);
 	free(s);
 }

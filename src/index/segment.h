@@ -25,6 +25,7 @@ struct segment {
 	char *name;      /* of its file, NULL in memory */
 	uint64_t hash;   /* of its file */
 	uint32_t *slots; /* session slot per document, 0 for none; filled by the snapshot's owner */
+	uint32_t *session_slots; /* by a session's ordinal (session_list.h); filled with the slots */
 	struct prior_range *priors; /* by document / PRIOR_DOCS; filled with the slots */
 	unsigned refs;   /* guarded by the index's lock */
 	int wipe_fd;     /* when the last reader leaves: overwrite what was forgotten; -1 */

@@ -5,7 +5,15 @@
 
 /* Head of a long posting list and its skip entries, shared by reader and writer. */
 
-#define LIST_HEAD 8u /* where all positions start, where the tail's start (within them) */
+/*
+ * 4 bytes each: where all positions start, where the tail's start (within them), bytes of the map,
+ * bytes of the sessions' list.
+ */
+#define LIST_HEAD 16u
+#define HEAD_TAIL 4u
+#define HEAD_MAP 8u
+#define HEAD_SESSIONS 12u
+#define DENSE_SHARE 16u /* lists of one in so many documents have a map of them instead of gaps */
 #define SKIP_ENTRY \
 	16u /* last document, end of data, start of positions: 4 bytes each; then a byte each: */
 #define SKIP_GAP_BITS 12u
@@ -13,6 +21,12 @@
 #define SKIP_BEST_CODE \
 	14u /* the greatest counts by field that the block holds, as a code: a bound of its scores */
 #define SKIP_SHORTEST 15u /* code of the shortest document */
+
+/* Bytes of a map of so many documents: words of 64 bits, little endian, and one more. */
+static inline size_t map_bytes(size_t docs)
+{
+	return (docs / 64 + 1) * 8;
+}
 
 /*
  * A block's gaps and its codes are each packed like this: a byte with the number of exceptions, the

@@ -4,6 +4,8 @@
 
 #include "base/mem.h"
 #include "index/prior.h"
+#include "index/session_list.h"
+#include "index/skip.h"
 
 static void snapshot_free(struct snapshot *s)
 {
@@ -89,7 +91,8 @@ static void count_doc(struct snapshot *s, const struct segment *seg, uint32_t do
 	bool was_empty = s->session_docs[slot] == 0;
 	s->session_docs[slot] += (uint32_t)sign;
 	bool is_memory = segment_class(seg, doc) == DOC_MEMORY;
-	(is_memory ? s->session_memory_words : s->session_words)[slot] += (uint32_t)(sign * (int)words);
+	(is_memory ? s->session_memory_words : s->session_words)[slot] +=
+		(uint32_t)(sign * (int)words);
 	*(is_memory ? &s->session_memory_words_total : &s->session_words_total) +=
 		(uint64_t)((int64_t)sign * words);
 	bool is_empty = s->session_docs[slot] == 0;
@@ -98,7 +101,7 @@ static void count_doc(struct snapshot *s, const struct segment *seg, uint32_t do
 
 static struct dead *dead_copy(const struct view *v)
 {
-	size_t bytes = (v->seg->t.docs + 7u) / 8;
+	size_t bytes = map_bytes(v->seg->t.docs);
 	struct dead *d = mem_alloc(sizeof(*d) + bytes);
 	if (v->dead)
 		memcpy(d, v->dead, sizeof(*d) + bytes);
@@ -247,9 +250,19 @@ void index_fill_slots(struct index *ix, struct segment *seg)
 		return;
 	seg->priors = prior_ranges(seg);
 	seg->slots = mem_alloc((seg->t.docs + 1u) * sizeof(*seg->slots));
+	seg->session_slots = mem_alloc((seg->t.docs + 1u) * sizeof(*seg->session_slots));
 	for (uint32_t d = 0; d < seg->t.docs; d++) {
-		uint32_t session = (uint32_t)segment_column(seg, COLUMN_SESSION, d);
-		bool is_meta = segment_column(seg, COLUMN_FLAGS, d) & DOC_META;
-		seg->slots[d] = session && !is_meta ? slot_of(ix, session) : 0;
+		struct doc_columns c = {
+			.session = (uint32_t)segment_column(seg, COLUMN_SESSION, d),
+			.flags = (uint8_t)segment_column(seg, COLUMN_FLAGS, d),
+		};
+		const uint32_t session = session_of_doc(&c);
+		seg->session_slots[d] = session;
+		seg->slots[d] = session ? slot_of(ix, session) : 0;
 	}
+	const size_t sessions = sessions_sort(seg->session_slots, seg->t.docs);
+	for (size_t i = 0; i < sessions; i++)
+		seg->session_slots[i] = slot_of(ix, seg->session_slots[i]);
+	seg->session_slots =
+		mem_resize(seg->session_slots, (sessions + 1) * sizeof(*seg->session_slots));
 }

@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "index/codec.h"
+#include "index/session_list.h"
 #include "index/skip.h"
 
 #define WRITE_PIECE (1u << 20)
@@ -15,8 +16,9 @@ struct segment_writer {
 	const struct doc_row *rows;
 	size_t nrows;
 	struct buf out, dictionary, index;
-	struct buf skips, data, positions; /* of the term in hand */
-	uint64_t written;                  /* bytes that left `out` */
+	struct buf skips, map, sessions, data, positions; /* of the term in hand */
+	struct session_lists *lists;
+	uint64_t written; /* bytes that left `out` */
 	char stem[KEY_MAX];
 	size_t stem_len;
 	struct trailer t;
@@ -28,6 +30,7 @@ struct segment_writer *writer_new(int fd, const struct doc_row *rows, size_t n)
 	w->fd = fd;
 	w->rows = rows;
 	w->nrows = n;
+	w->lists = session_lists_new(rows, n);
 	w->out.max = w->dictionary.max = w->index.max = SIZE_MAX / 2;
 	return w;
 }
@@ -148,7 +151,8 @@ static void put_block(
 		gaps[i] = gap_before(t, from + i);
 		codes[i] = t->codes[from + i];
 	}
-	unsigned gap_bits = put_packed(&w->data, gaps), code_bits = put_packed(&w->data, codes);
+	unsigned gap_bits = w->map.len ? 0 : put_packed(&w->data, gaps);
+	unsigned code_bits = put_packed(&w->data, codes);
 	if (t->has_positions)
 		put_positions(w, t, from, from + POSTING_BLOCK, at);
 	fixed_put(&w->skips, t->docs[from + POSTING_BLOCK - 1], 4);
@@ -171,9 +175,23 @@ static void put_tail(
 		put_positions(w, t, from, t->n, at);
 }
 
+/* Of a list that is long and dense enough. */
+static void put_map(struct segment_writer *w, const struct term_postings *t)
+{
+	buf_cut(&w->map, 0);
+	if (t->n < POSTING_BLOCK || t->n < w->nrows / DENSE_SHARE)
+		return;
+	fixed_fill(&w->map, map_bytes(w->nrows));
+	for (size_t i = 0; i < t->n; i++)
+		w->map.data[t->docs[i] / 8] |= (char)(1u << t->docs[i] % 8);
+}
+
 static size_t put_list(struct segment_writer *w, const struct term_postings *t)
 {
 	size_t blocks = t->n / POSTING_BLOCK, at = 0;
+	put_map(w, t);
+	buf_cut(&w->sessions, 0);
+	session_lists_put(w->lists, t, &w->sessions);
 	buf_cut(&w->skips, 0);
 	buf_cut(&w->data, 0);
 	buf_cut(&w->positions, 0);
@@ -182,9 +200,14 @@ static size_t put_list(struct segment_writer *w, const struct term_postings *t)
 	size_t tail_at = w->positions.len, before = w->out.len;
 	put_tail(w, t, blocks * POSTING_BLOCK, &at);
 	if (blocks) {
-		fixed_put(&w->out, LIST_HEAD + w->skips.len + w->data.len, 4);
+		fixed_put(&w->out,
+			LIST_HEAD + w->skips.len + w->map.len + w->sessions.len + w->data.len, 4);
 		fixed_put(&w->out, tail_at, 4);
+		fixed_put(&w->out, w->map.len, 4);
+		fixed_put(&w->out, w->sessions.len, 4);
 		buf_add(&w->out, w->skips.data, w->skips.len);
+		buf_add(&w->out, w->map.data, w->map.len);
+		buf_add(&w->out, w->sessions.data, w->sessions.len);
 	}
 	buf_add(&w->out, w->data.data, w->data.len);
 	buf_add(&w->out, w->positions.data, w->positions.len);
@@ -329,6 +352,9 @@ int writer_end(struct segment_writer *w, struct buf *ret, uint64_t *ret_len, str
 	buf_done(&w->dictionary);
 	buf_done(&w->index);
 	buf_done(&w->skips);
+	buf_done(&w->map);
+	buf_done(&w->sessions);
+	session_lists_free(w->lists);
 	buf_done(&w->data);
 	buf_done(&w->positions);
 	free(w);

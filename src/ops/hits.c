@@ -145,10 +145,9 @@ static void snippet_write(struct jw *w, const char *marked)
 {
 	AUTO(buf_done) struct buf plain = { 0 };
 	int64_t at = 0;
-	for (const char *p = marked; *p; p++) {
-		if (*p == SNIPPET_ON[0] || *p == SNIPPET_OFF[0])
-			continue;
-		buf_char(&plain, *p);
+	for (const char *p = marked, *end; *p; p = *end ? end + 1 : end) {
+		end = p + strcspn(p, SNIPPET_ON SNIPPET_OFF);
+		buf_add(&plain, p, (size_t)(end - p));
 	}
 	jw_str(w, "snippet", buf_cstr(&plain));
 	if (!strchr(marked, SNIPPET_ON[0]))

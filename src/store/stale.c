@@ -155,20 +155,38 @@ int store_file_states_old(struct store *s, struct arena *a, int64_t before, size
 	return states_read(a, r, ret, ret_n, err);
 }
 
+static bool has_path(const struct file_state *states, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(states[i].path, path))
+			return true;
+	return false;
+}
+
 int store_memory_states(struct store *s, struct arena *a, int64_t memory, size_t max,
 	struct file_state **ret, size_t *ret_n, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t cap = 0;
+	int rc = 0;
 
+	*ret = NULL;
+	*ret_n = 0;
 	if (db_query(s->db,
-		    /* CROSS: from the memory's few files, not through all states of the project. */
-		    "SELECT DISTINCT " STATE_COLUMNS
+		    /*
+		     * CROSS: from the memory's few files, not through all states of the project.
+		     * Nothing is sorted or made distinct: that costs more than all the rest.
+		     */
+		    "SELECT " STATE_COLUMNS
 		    " FROM memory m CROSS JOIN memory_file mf CROSS JOIN file_state fs"
 		    " CROSS JOIN file f WHERE m.id = ?1 AND mf.memory = m.id"
-		    " AND fs.project = m.project AND fs.file = mf.file AND f.id = fs.file LIMIT ?2",
-		    DB_ARGS(db_i(memory), db_i((int64_t)max)), &r, err))
+		    " AND fs.project = m.project AND fs.file = mf.file AND f.id = fs.file",
+		    DB_ARGS(db_i(memory)), &r, err))
 		return -1;
-	return states_read(a, r, ret, ret_n, err);
+	while (*ret_n < max && (rc = db_next(r, err)) > 0)
+		if (!has_path(*ret, *ret_n, db_text(r, 1))) /* read and written */
+			ARENA_PUSH(a, *ret, *ret_n, cap, state_read(a, r));
+	return MIN(rc, 0);
 }
 
 int store_file_bases(struct store *s, struct arena *a, int64_t project, const char *path,
@@ -293,20 +311,39 @@ int store_suspect_set(struct store *s, int64_t memory, const char *path, const c
 	return store_note(s, CHANGE_MEMORY, memory, false, err);
 }
 
+/* What is gone tells more than what has changed, and the oldest comes first. */
+struct reason {
+	bool is_change;
+	int64_t since, file;
+};
+
+static bool reason_is_before(const struct reason *a, const struct reason *b)
+{
+	if (a->is_change != b->is_change)
+		return b->is_change;
+	return a->since != b->since ? a->since < b->since : a->file < b->file;
+}
+
 int store_suspect(
 	struct store *s, struct arena *a, int64_t memory, const char **ret_reason, struct err *err)
 {
-	struct db_rows *r;
-	int rc = store_row(s,
-		"SELECT reason FROM suspect WHERE memory = ?1"
-		" ORDER BY CASE WHEN reason LIKE '% changed %' THEN 1 ELSE 0 END, since, file "
-		"LIMIT 1",
-		DB_ARGS(db_i(memory)), &r, err);
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	struct reason best = { 0 };
+	int rc;
 
 	*ret_reason = NULL;
-	if (rc <= 0)
-		return rc;
-	*ret_reason = row_str(a, r, 0);
-	db_end(r);
-	return 0;
+	/* Most have none and the rest few: sorting them here costs less than there. */
+	if (db_query(s->db, "SELECT reason, since, file FROM suspect WHERE memory = ?1",
+		    DB_ARGS(db_i(memory)), &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0) {
+		const char *text = db_text(r, 0);
+		struct reason one = { strstr(text, " changed ") != NULL, db_int(r, 1),
+			db_int(r, 2) };
+		if (*ret_reason && !reason_is_before(&one, &best))
+			continue;
+		best = one;
+		*ret_reason = arena_str(a, text);
+	}
+	return rc;
 }

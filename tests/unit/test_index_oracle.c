@@ -21,6 +21,7 @@
 #include "index/format.h"
 #include "index/query_parts.h"
 #include "index/score.h"
+#include "index/session_list.h"
 #include "index/weights.h"
 #include "model/names.h"
 
@@ -735,6 +736,8 @@ static void index_and_brute_force_agree(void **state)
 	twins = mem_alloc(3 * DOCS_MAX * sizeof(*twins));
 	score_window = 16; /* small, so that windows are passed over */
 	score_parted = 20;
+	session_list_min = 128;
+	session_list_share = 1;
 	index_weights.session_memory = 0.5;
 	index_weights.session_title = 2;
 	for (uint32_t i = 1; i <= (rounds ? (uint32_t)atoi(rounds) : 6); i++)

@@ -1,0 +1,32 @@
+#ifndef INDEX_SESSION_LIST_H
+#define INDEX_SESSION_LIST_H
+
+#include "index/segment.h"
+#include "index/writer.h"
+
+/*
+ * How often the sessions of a segment hold a term: what scores sessions without reading the term's
+ * documents. Only lists that are long, and much longer than this, have it. For each class: a varint
+ * of the number of entries, then each as varints: the gap between the sessions' ordinals, shifted by
+ * two bits that say whether a title's and the rest's counts follow; the body's count; those. Counts
+ * are summed as the documents' codes say them. A session's ordinal is its place among the sessions
+ * of the segment's documents that count for one, ascending.
+ */
+
+/* Documents that a listed term has at least, and for each entry at least. Only tests change them. */
+extern uint32_t session_list_min, session_list_share;
+#define SESSION_HAS_TITLE 2u
+#define SESSION_HAS_REST 1u
+
+/* The session that a document counts for; 0: none. */
+uint32_t session_of_doc(const struct doc_columns *columns);
+/* Ascending, each once, none 0; in place. Returns how many are left. */
+size_t sessions_sort(uint32_t *sessions, size_t n);
+
+/* One thread's; the rows must stay. */
+struct session_lists *session_lists_new(const struct doc_row *rows, size_t n);
+void session_lists_free(struct session_lists *l);
+/* Appends the list of a term, or nothing when it is not worth it. */
+void session_lists_put(struct session_lists *l, const struct term_postings *t, struct buf *out);
+
+#endif
