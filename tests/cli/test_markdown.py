@@ -251,10 +251,10 @@ def test_a_checkout_of_another_branch_is_followed(rem, notes):
     rem.run("sync", "add", repo / "docs", "--namespace", "docs")
     assert folder(rem, "docs")["chunks"] == 40
     rem.git(repo, "checkout", "-q", "other")
-    wait_for(lambda: hits(rem, "other38") and folder(rem, "docs")["files"] == 39, "the other branch")
+    wait_for(lambda: hits(rem, '"other38"') and folder(rem, "docs")["files"] == 39, "the other branch")
     assert not hits(rem, '"main38"')
     rem.git(repo, "checkout", "-q", "main")
-    wait_for(lambda: hits(rem, "main38") and folder(rem, "docs")["files"] == 40, "the first branch again")
+    wait_for(lambda: hits(rem, '"main38"') and folder(rem, "docs")["files"] == 40, "the first branch again")
 
 
 def test_edits_made_while_no_daemon_ran_are_read_at_its_start(rem, notes):
