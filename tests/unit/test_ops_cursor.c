@@ -11,6 +11,7 @@
  */
 
 #define ROWS 1000
+#define ROWS_SERVER 150 /* a server is asked over a socket: the statements are what is tested there */
 #define PAGE 7
 #define ADDED_MAX 400
 #define NAME_MAX_TEST 40
@@ -34,7 +35,7 @@ struct walk {
 	struct fixture *f;
 	const struct list_case *c;
 	struct row rows[ROWS + ADDED_MAX];
-	size_t n;
+	size_t n, wanted;
 	uint64_t random;
 };
 
@@ -257,7 +258,7 @@ static void change(struct walk *w)
 	must(store_begin(w->f->writer, &err));
 	if (w->n < ROWS + ADDED_MAX)
 		add(w, true);
-	struct row *r = &w->rows[unit_below(&w->random, ROWS)];
+	struct row *r = &w->rows[unit_below(&w->random, w->wanted)];
 	if (!r->is_gone)
 		w->c->remove(w, r->id, r->name);
 	r->is_gone = true;
@@ -309,15 +310,16 @@ static void nothing_comes_twice_and_nothing_is_missed(void **state)
 	w.c = current;
 	w.random = 4711;
 	must(store_begin(w.f->writer, &err));
-	while (w.n < ROWS)
+	w.wanted = getenv("REMANENCE_TEST_STORE") ? ROWS_SERVER : ROWS;
+	while (w.n < w.wanted)
 		add(&w, false);
 	must(store_commit(w.f->writer, &err));
 	size_t pages = pages_read(&w);
-	assert_true(pages > ROWS / PAGE * 8 / 10);
+	assert_true(pages > w.wanted / PAGE / 2);
 	for (size_t i = 0; i < w.n; i++) {
 		if (w.rows[i].seen > 1)
 			fail_msg("%s gave %s %d times", w.c->op, w.rows[i].name, w.rows[i].seen);
-		if (i < ROWS && !w.rows[i].is_gone && !w.rows[i].seen)
+		if (i < w.wanted && !w.rows[i].is_gone && !w.rows[i].seen)
 			fail_msg("%s missed %s", w.c->op, w.rows[i].name);
 	}
 }
