@@ -102,7 +102,7 @@ class Remanence:
         pid = self.pid()
         if pid:
             os.kill(pid, sig)
-            wait_for(lambda: not pathlib.Path("/proc/%d" % pid).exists() or _is_zombie(pid), "the daemon to end")
+            wait_for(lambda: not pathlib.Path("/proc/%d" % pid).exists() or is_zombie(pid), "the daemon to end")
         return pid
 
     def close(self):
@@ -137,7 +137,7 @@ class Remanence:
                               check=True, capture_output=True, text=True, env=self.env).stdout.strip()
 
 
-def _is_zombie(pid):
+def is_zombie(pid):
     try:
         return pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:

@@ -329,6 +329,27 @@ def ok(r):
 
 
 @behaviour()
+def queued(r):
+    """Half a second in the queue, as a server with durations of its own tells: 0.1 s of work, and 3 s of which it does not say what they were."""
+    time.sleep(0.5)
+    events = r.events(r.text())
+    if r.shape is Ollama:
+        events[-1].update(total_duration=3600000000, load_duration=0, prompt_eval_duration=0, eval_duration=100000000)
+    r.head()
+    for event in events:
+        r.chunk(r.render(event))
+    r.chunk(r.shape.mark)
+    r.finish()
+
+
+@behaviour()
+def gated(r):
+    """Well, but not before the test says so."""
+    r.server.gate.wait(60)
+    r.stream()
+
+
+@behaviour()
 def ok_bytes(r):
     """Every byte in a chunk of its own: characters are cut in the middle."""
     r.head()

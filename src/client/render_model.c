@@ -249,19 +249,21 @@ static const struct {
 	{ "units", "units", AS_COUNT },
 	{ "answered", "answers that could be used", AS_COUNT },
 	{ "nothing", "of them nothing durable", AS_COUNT },
-	{ "memories", "memories", AS_COUNT },
+	{ "memories", "memories told", AS_COUNT },
 	{ "types_outside", "types outside the list", AS_SHARE },
 	{ "user_first", "texts that begin \"The user\"", AS_SHARE },
-	{ "misattributed", "said of the wrong one", AS_COUNT },
+	{ "misattributed", "said of the wrong person", AS_COUNT },
 	{ "duplicate_titles", "duplicate titles", AS_SHARE },
-	{ "narrative_chars", "characters of a text", AS_COUNT },
+	{ "narrative_chars", "characters of a text, mean", AS_COUNT },
 	{ "generic_titles", "titles that say nothing", AS_SHARE },
 	{ "without_files", "without files", AS_SHARE },
 	{ "unsupported", "unsupported claims", AS_SHARE },
-	{ "dropped", "memories dropped", AS_COUNT },
-	{ "p50_ms", "time, median", AS_SECONDS },
-	{ "p90_ms", "time, 90 of 100", AS_SECONDS },
-	{ "max_ms", "time, longest", AS_SECONDS },
+	{ "dropped", "dropped or cut off", AS_COUNT },
+	{ "queue_p50_ms", "queue wait, median", AS_SECONDS },
+	{ "first_byte_p50_ms", "first byte, median", AS_SECONDS },
+	{ "p50_ms", "total, median", AS_SECONDS },
+	{ "p90_ms", "total, 9 of 10 within", AS_SECONDS },
+	{ "max_ms", "total, longest", AS_SECONDS },
 	{ "tokens_in", "tokens in", AS_COUNT },
 	{ "tokens_out", "tokens out", AS_COUNT },
 	{ "cost", "cost", AS_MONEY },
@@ -285,6 +287,19 @@ static const char *metric_text(struct client *c, const json *m, size_t i)
 	return term_count(a, json_int(m, member, 0));
 }
 
+/* What nobody has a figure of is left out: the price of a local model, the queue of a server that does not tell. */
+static bool has_metric(const json *models, size_t i)
+{
+	if (metrics[i].form != AS_MONEY && strcmp(metrics[i].member, "queue_p50_ms") != 0)
+		return true;
+	for (size_t k = 0; k < json_len(models); k++) {
+		double value = json_real(json_at(models, k), metrics[i].member, -1);
+		if (metrics[i].form == AS_MONEY ? value > 0 : value >= 0)
+			return true;
+	}
+	return false;
+}
+
 /* "ok 17, timeout 2" */
 static const char *counts_text(struct client *c, const json *counts)
 {
@@ -305,6 +320,8 @@ static void render_eval(struct client *c, const json *models)
 		term_cell(t, BOLD, json_str(json_at(models, k), "model"), MODEL_WIDTH, true);
 	term_newline(t);
 	for (size_t i = 0; i < ARRAY_LEN(metrics); i++) {
+		if (!has_metric(models, i))
+			continue;
 		term_cell(t, DIM, metrics[i].name, METRIC_WIDTH + 2, false);
 		for (size_t k = 0; k < json_len(models); k++)
 			term_cell(

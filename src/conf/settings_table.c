@@ -80,7 +80,7 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 	[SET_OBSERVER_PRICE_OUT] = { "observer.price_out", SETTING_REAL, "0", 0, 1e6, NULL,
 		"price of a million tokens of answers", false },
 	[SET_OBSERVER_REPLIES_DAYS] = { "observer.replies_days", SETTING_INT, "7", 0, 3650, NULL,
-		"days that raw answers of the model are kept", false },
+		"days that raw answers of the model are kept; 0: none is", false },
 	[SET_OBSERVER_CONTEXT_TOKENS] = { "observer.context_tokens", SETTING_INT, "0", 0, 10000000,
 		NULL, "tokens of context that Ollama is asked for (num_ctx); 0: its own", false },
 	[SET_OBSERVER_KEEP_ALIVE] = { "observer.keep_alive", SETTING_TEXT, "", 0, 32, NULL,

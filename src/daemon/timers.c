@@ -129,9 +129,13 @@ static void retention(struct daemon *d)
 {
 	chore_put(d, "retention", false, retention_run);
 	chore_put(d, "pruning", false, prune_run);
-	chore_put(d, "pruning raw answers", false, replies_run);
 	chore_put(d, "pruning the search log", false, log_prune_run);
 	drain_clean(&d->paths);
+}
+
+static void prune_replies(struct daemon *d)
+{
+	chore_put(d, "pruning raw answers", false, replies_run);
 }
 
 static void look_at_files(struct daemon *d)
@@ -175,6 +179,8 @@ static const struct timer timers_table[] = {
 	{ "files", 10 * MINUTE_MS, 5 * MINUTE_MS, true, look_at_files },
 	{ "trim", 2 * MINUTE_MS, MINUTE_MS, true, trim },
 	{ "train", 10 * MINUTE_MS, 3 * MINUTE_MS, true, train },
+	/* At once too: a daemon that always leaves early must not keep them for ever. */
+	{ "replies", HOUR_MS, 0, false, prune_replies },
 	{ "retention", 24 * HOUR_MS, 15 * MINUTE_MS, false, retention },
 };
 

@@ -142,6 +142,19 @@ static void take_reply(const struct llm *l, struct stream *s, const struct net_r
 		take_answer(l, s, reply);
 }
 
+/*
+ * A loaded server also loses time between the words of its answer (checking them against the schema, waiting for a
+ * processor): of what it does not account for, only that before the first word was the queue.
+ */
+static void queue_bound(struct reading *r)
+{
+	struct llm_answer *a = r->answer;
+	int64_t before = a->first_byte_ms - MAX(a->connect_ms, (int64_t)0) - r->prepare_ms;
+
+	if (a->queue_ms >= 0 && a->first_byte_ms >= 0)
+		a->queue_ms = MIN(a->queue_ms, MAX(before, (int64_t)0));
+}
+
 static void take_times(struct llm_answer *a, const struct net_reply *reply)
 {
 	a->connect_ms = reply->connect_ms;
@@ -198,6 +211,7 @@ static void send_once(struct llm *l, const struct llm_question *q, int total_ms,
 	}
 	take_times(r->answer, &reply);
 	take_reply(l, &s, &reply);
+	queue_bound(r);
 }
 
 /* --- What a server does not take. --- */

@@ -54,7 +54,7 @@ struct llm_answer {
 	struct buf text;           /* the answer without thinking that the server marks as such; valid UTF-8 */
 	bool is_cut;               /* token limit */
 	int64_t tokens_in, tokens_out; /* -1 unknown */
-	int64_t queue_ms, connect_ms, first_byte_ms, total_ms; /* queue: only where the server tells its own durations */
+	int64_t queue_ms, connect_ms, first_byte_ms, total_ms; /* queue: only where the server tells its own durations; never more than first_byte */
 	int64_t retry_after_ms;    /* -1 */
 	size_t request_bytes;
 	char model[128];           /* as the server says, else as asked */

@@ -79,14 +79,15 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 	options(l, q, w);
 }
 
-static void durations(struct llm_answer *a, const json *e)
+static void durations(struct reading *r, const json *e)
 {
 	int64_t total = json_int(e, "total_duration", -1);
-	int64_t known = json_int(e, "load_duration", 0) + json_int(e, "prompt_eval_duration", 0) +
-			json_int(e, "eval_duration", 0);
+	int64_t prepare = json_int(e, "load_duration", 0) + json_int(e, "prompt_eval_duration", 0);
+	int64_t known = prepare + json_int(e, "eval_duration", 0);
 
+	r->prepare_ms = prepare / NS_PER_MS;
 	if (total >= 0)
-		a->queue_ms = MAX(total - known, (int64_t)0) / NS_PER_MS;
+		r->answer->queue_ms = MAX(total - known, (int64_t)0) / NS_PER_MS;
 }
 
 static void event(struct reading *r, const json *e)
@@ -103,7 +104,7 @@ static void event(struct reading *r, const json *e)
 	r->answer->is_cut |= reason && strcmp(reason, "length") == 0;
 	r->answer->tokens_in = json_int(e, "prompt_eval_count", -1);
 	r->answer->tokens_out = json_int(e, "eval_count", -1);
-	durations(r->answer, e);
+	durations(r, e);
 }
 
 const struct provider provider_ollama = {

@@ -39,6 +39,7 @@ struct reading {
 	bool is_full;     /* LLM_REPLY_MAX was reached: no more is read */
 	bool is_refused;  /* a filter or a refusal field */
 	bool has_thought; /* thinking came, which is not kept */
+	int64_t prepare_ms; /* the server's work before its first word; 0 where it does not tell */
 	struct problem problem;
 };
 

@@ -82,7 +82,8 @@ static void finish(struct ask *k)
 	c->total_ms = a->total_ms;
 	c->outcome = k->outcome;
 	c->detail = *a->detail ? a->detail : k->reply.why;
-	c->reply = a->text.len ? buf_cstr(&k->answer.text) : NULL;
+	bool is_kept = a->text.len && settings_int(k->settings, SET_OBSERVER_REPLIES_DAYS) > 0;
+	c->reply = is_kept ? buf_cstr(&k->answer.text) : NULL;
 	c->cost = ask_cost(k->settings, c);
 }
 

@@ -130,6 +130,12 @@ static const char *prompt_of(struct arena *a, const struct unit *u)
 	return NULL;
 }
 
+static void time_add(struct arena *a, struct trial_times *t, int64_t ms)
+{
+	if (ms >= 0)
+		ARENA_PUSH(a, t->ms, t->n, t->cap, ms);
+}
+
 void trial_add(struct trial *t, const struct unit *u, const struct trial_result *r)
 {
 	const struct model_call *c = &r->ask.call;
@@ -144,8 +150,9 @@ void trial_add(struct trial *t, const struct unit *u, const struct trial_result 
 	t->tokens_in += c->tokens_in < 0 ? c->bytes_in / BYTES_PER_TOKEN : c->tokens_in;
 	t->tokens_out += c->tokens_out < 0 ? c->bytes_out / BYTES_PER_TOKEN : c->tokens_out;
 	t->cost += c->cost;
-	if (c->total_ms >= 0)
-		ARENA_PUSH(t->arena, t->times, t->ntimes, t->times_cap, c->total_ms);
+	time_add(t->arena, &t->queue, c->queue_ms);
+	time_add(t->arena, &t->first, c->first_byte_ms);
+	time_add(t->arena, &t->total, c->total_ms);
 }
 
 static int by_time(const void *x, const void *y)
@@ -155,12 +162,12 @@ static int by_time(const void *x, const void *y)
 	return (a > b) - (a < b);
 }
 
-int64_t trial_time(const struct trial *t, double share)
+int64_t trial_time(const struct trial_times *t, double share)
 {
-	if (!t->ntimes)
+	if (!t->n)
 		return -1;
-	qsort(t->times, t->ntimes, sizeof(*t->times), by_time);
-	return t->times[MIN((size_t)(share * (double)t->ntimes), t->ntimes - 1)];
+	qsort(t->ms, t->n, sizeof(*t->ms), by_time);
+	return t->ms[MIN((size_t)(share * (double)t->n), t->n - 1)];
 }
 
 size_t trial_answered(const struct trial *t)

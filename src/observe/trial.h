@@ -13,6 +13,12 @@
 
 #define TRIAL_UNITS_MAX 1000
 
+/* Of each attempt that has such a time. */
+struct trial_times {
+	int64_t *ms;
+	size_t n, cap;
+};
+
 struct trial {
 	/* Filled in by the caller. */
 	const struct settings *settings;
@@ -29,8 +35,7 @@ struct trial {
 	int64_t tokens_in, tokens_out;
 	bool is_estimated; /* some tokens are told by bytes */
 	double cost;
-	int64_t *times;    /* total_ms of each attempt */
-	size_t ntimes, times_cap;
+	struct trial_times queue, first, total; /* queue wait, first byte, all of it */
 };
 /* model NULL: that of the settings. ERR_USAGE: there is none. */
 int trial_open(struct trial *t, struct arena *a, const char *model, struct err *err);
@@ -47,7 +52,7 @@ void trial_add(struct trial *t, const struct unit *u, const struct trial_result 
 int trial_units(struct store *s, struct arena *a, const struct settings *settings, size_t max,
 	struct unit **ret, size_t *ret_n, struct err *err);
 
-int64_t trial_time(const struct trial *t, double share); /* 0.5: the median; -1: none */
+int64_t trial_time(const struct trial_times *t, double share); /* 0.5: the median; -1: none */
 size_t trial_answered(const struct trial *t);
 /* What is wrong with it, a sentence, or NULL. */
 const char *trial_complaint(const struct trial *t);

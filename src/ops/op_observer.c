@@ -5,6 +5,7 @@
 #include "observe/trial.h"
 #include "ops/all.h"
 #include "ops/hits.h"
+#include "ops/model_state.h"
 #include "ops/param.h"
 #include "ops/write.h"
 #include "store/job.h"
@@ -113,8 +114,30 @@ static const char *seconds(struct arena *a, int64_t ms)
 	return arena_printf(a, "%.1f s", (double)ms / 1000);
 }
 
+/* Requests of the daemon's own that the server had at the same time. */
+static int others_running(const struct op_call *call)
+{
+	const struct services *v = call->services;
+	struct model_state s = { 0 };
+	if (v && v->model_state)
+		v->model_state(v->daemon, &s);
+	return s.running;
+}
+
+/* The server does one thing after another, and ours was not the first. */
+static const char *waited_for_others(struct op_call *call, const struct model_call *c, int others)
+{
+	bool is_waiting = c->queue_ms > 0 && c->queue_ms * QUEUE_SHARE > c->total_ms;
+	if (!others || !(c->outcome == CALL_TIMEOUT || is_waiting))
+		return NULL;
+	return arena_printf(call->arena,
+		"the daemon itself was asking the model at the same time, and a server with one slot answers one after another: "
+		"try again when `remanence status` tells of no request under way%s",
+		c->outcome == CALL_TIMEOUT ? ", or raise observer.stall_ms" : "");
+}
+
 /* What went wrong, or is slow, and what to do about it. NULL: nothing. */
-static const char *advice_of(struct op_call *call, const struct ask *k, const char **ret_verdict)
+static const char *advice_of(struct op_call *call, const struct ask *k, int others, const char **ret_verdict)
 {
 	struct arena *a = call->arena;
 	const struct model_call *c = &k->call;
@@ -136,6 +159,9 @@ static const char *advice_of(struct op_call *call, const struct ask *k, const ch
 		"the model works; it found nothing durable in this unit" : "the model cannot be used as it is";
 	if (c->outcome == CALL_CUT)
 		*ret_verdict = "the model works, but its answer was cut off";
+	const char *waited = waited_for_others(call, c, others);
+	if (waited)
+		return waited;
 	if (failures[c->outcome])
 		return failures[c->outcome];
 	if (c->queue_ms > 0 && c->queue_ms * QUEUE_SHARE > c->total_ms)
@@ -157,10 +183,11 @@ static int test_run(struct op_call *call, struct jw *out, struct err *err)
 	const char *verdict;
 	if (trial_open(&t, call->arena, param_text(call, "model", "models"), err))
 		return -1;
+	int others = others_running(call);
 	int result = units_find(call, 1, &units, &n, err) || try_one(call, &t, &units[0], &r, err) ? -1 : 0;
 	if (!result) {
 		const struct services *v = call->services;
-		const char *advice = advice_of(call, &r.ask, &verdict);
+		const char *advice = advice_of(call, &r.ask, MAX(others, others_running(call)), &verdict);
 		bool is_ok = llm_next[r.ask.outcome] == LLM_KEEP;
 		if (is_ok && v && v->model_wake)
 			v->model_wake(v->daemon, true);
@@ -231,9 +258,11 @@ static void trial_write(struct jw *w, const struct trial *t)
 	jw_int(w, "empty", (int64_t)t->outcomes[CALL_EMPTY]);
 	quality_write(w, &t->quality);
 	counts_write(w, "outcomes", t->outcomes, call_outcome_names, CALL_OUTCOME_COUNT);
-	time_write(w, "p50_ms", trial_time(t, .5));
-	time_write(w, "p90_ms", trial_time(t, .9));
-	time_write(w, "max_ms", trial_time(t, 1));
+	time_write(w, "queue_p50_ms", trial_time(&t->queue, .5));
+	time_write(w, "first_byte_p50_ms", trial_time(&t->first, .5));
+	time_write(w, "p50_ms", trial_time(&t->total, .5));
+	time_write(w, "p90_ms", trial_time(&t->total, .9));
+	time_write(w, "max_ms", trial_time(&t->total, 1));
 	jw_int(w, "tokens_in", t->tokens_in);
 	jw_int(w, "tokens_out", t->tokens_out);
 	jw_bool(w, "tokens_estimated", t->is_estimated);

@@ -17,10 +17,11 @@
 #define TOKENS_OUT "CASE WHEN c.tokens_out < 0 THEN c.bytes_out / 4 ELSE c.tokens_out END"
 /* ok, nothing, cut: an answer that was of use */
 #define IS_OK "CASE WHEN c.outcome IN (1, 2, 6) THEN 1 ELSE 0 END"
+#define IS_FAILED "CASE WHEN c.outcome IN (0, 1, 2, 6) THEN 0 ELSE 1 END" /* 0: under way */
 #define SUM(x) "CAST(coalesce(sum(" x "), 0) AS BIGINT)"
 #define SUMS                                                                           \
 	"count(*), " SUM("c.units") ", " SUM(TOKENS_IN) ", " SUM(TOKENS_OUT) ", " SUM( \
-		IS_OK) ", coalesce(sum(c.cost), 0)"
+		IS_OK) ", " SUM(IS_FAILED) ", coalesce(sum(c.cost), 0)"
 #define IS_NOT_EMBED "kind <> 5"
 _Static_assert(JOB_EMBED == 5, "numbers in the statements");
 _Static_assert(CALL_OK == 1 && CALL_NOTHING == 2 && CALL_CUT == 6 && BYTES_PER_TOKEN == 4,
@@ -115,7 +116,7 @@ int store_call_list(struct store *s, struct arena *a, int64_t after, size_t max,
 	return rc;
 }
 
-/* Six sums from this column on. */
+/* Seven sums from this column on. */
 static void read_sums(struct db_rows *r, int col, struct cost_row *ret)
 {
 	ret->calls = db_int(r, col);
@@ -123,8 +124,8 @@ static void read_sums(struct db_rows *r, int col, struct cost_row *ret)
 	ret->tokens_in = db_int(r, col + 2);
 	ret->tokens_out = db_int(r, col + 3);
 	ret->ok = db_int(r, col + 4);
-	ret->failed = ret->calls - ret->ok;
-	ret->cost = db_real(r, col + 5);
+	ret->failed = db_int(r, col + 5);
+	ret->cost = db_real(r, col + 6);
 }
 
 static void add_sums(struct cost_row *to, const struct cost_row *more)
@@ -201,7 +202,8 @@ int store_cost_total(
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s,
-		"SELECT " SUMS " FROM model_call c WHERE c.at >= ?1 AND (?2 = 0 OR c.project = ?2) AND "
+		"SELECT " SUMS
+		" FROM model_call c WHERE c.at >= ?1 AND (?2 = 0 OR c.project = ?2) AND "
 		"c." IS_NOT_EMBED,
 		DB_ARGS(db_i(from), db_i(project)), &r, err);
 

@@ -2,11 +2,12 @@
 import json
 import os
 import sqlite3
+import time
 
 import pytest
 
 import model_server
-from lib import ClaudeSession, wait_for
+from lib import ClaudeSession, is_zombie, wait_for
 
 UNITS = int(os.environ.get("REMANENCE_TEST_UNITS", "300"))  # of the provider that is dead for the whole time; 10000 in the long run
 
@@ -100,6 +101,11 @@ class Model:
         wait_for(lambda: (self.rem.home / "remanence.db").exists(), "the store")
         with sqlite3.connect("file:%s?mode=ro" % (self.rem.home / "remanence.db"), uri=True, timeout=30) as db:
             return db.execute(query, args).fetchall()
+
+    def write(self, query, *args):
+        """Into the store of a daemon that has left."""
+        with sqlite3.connect(self.rem.home / "remanence.db", timeout=30) as db:
+            db.execute(query, args)
 
     def made(self):
         """Memories of the model, as (id, turn, status)."""
@@ -409,7 +415,11 @@ def test_observer_eval_puts_two_models_side_by_side(model):
     assert first["units"] == 3 and first["types_outside"] == pytest.approx(1 / 3, abs=.01)
     assert first["user_first"] > 0 and second["user_first"] == 0 and first["unsupported"] > second["unsupported"]
     assert second["duplicate_titles"] == pytest.approx(2 / 3, abs=.01)
+    assert first["queue_p50_ms"] is None and 0 <= first["first_byte_p50_ms"] <= first["p50_ms"] <= first["p90_ms"] <= first["max_ms"]
+    table = model.rem.run("observer", "eval", "--units", "1").out
+    assert "first byte, median" in table and "queue wait" not in table and "cost" not in table  # nobody tells of a queue or a price
     assert model.made() == before
+    model.rem.json("observer", "eval", "--units", "3", "--model", "other-1")
     assert {json.loads(q["body"])["model"] for q in model.asked()[-3:]} == {"other-1"}
 
 
@@ -444,6 +454,145 @@ def test_an_agent_that_is_asked_as_a_model_is_never_captured(model):
     own.write()
     model.rem.run("import", own.path)
     assert len(model.rem.json("sessions", "--project", "all")["sessions"]) == 1
+
+
+def run_sample(model):
+    """The daily sample now, by the next daemon: its day is over."""
+    wait_for(lambda: model.sql("SELECT 1 FROM job WHERE kind = 3"), "the job of the sample")
+    before = model.sql("SELECT count(*) FROM model_call WHERE kind = 3")[0][0]
+    model.rem.run("stop")
+    model.write("UPDATE job SET run_after = 1 WHERE kind = 3")
+    model.rem.start()
+    wait_for(lambda: model.sql("SELECT count(*) FROM model_call WHERE kind = 3")[0][0] == before + 3 and
+             model.sql("SELECT 1 FROM job WHERE kind = 3 AND state = 0 AND run_after > ?", int(time.time() * 1000) + 23 * 3600_000),
+             "the sample of three units to be asked")
+
+
+def test_a_daily_sample_that_went_bad_is_said_and_one_that_went_well_ends_that(model):
+    model.session(n=4)
+    model.done(4)
+    made = model.made()
+
+    def said():
+        checks = {c["name"]: c for c in model.rem.json("doctor", check=False)["checks"]}
+        line = ClaudeSession(model.rem, model.rem.repo).hook("SessionStart", source="startup")
+        return (checks["model"]["ok"], checks["model"]["detail"], line.count("The model observer got worse"),
+                "The model got worse" in model.rem.run("status").out)
+
+    run_sample(model)
+    assert said() == (True, "openai scripted-1", 0, False) and model.observer()["degraded"] is None
+    model.play("ok", "I have no remarks on this work, it is all as it should be, thanks.")
+    run_sample(model)
+    bad = "only 0 of 3 answers could be used"
+    wait_for(lambda: model.observer()["degraded"] == bad, "the sample to be judged")
+    assert said() == (False, "openai scripted-1 got worse: " + bad, 1, True)
+    # The next daemon knows it, without asking again; a session that goes on is not told twice.
+    model.rem.run("stop")
+    model.rem.start()
+    wait_for(lambda: model.observer()["degraded"] == bad, "the sample's result to be known")
+    assert "got worse" not in ClaudeSession(model.rem, model.rem.repo).hook("SessionStart", source="resume")
+    model.play("ok", GOOD)
+    run_sample(model)
+    wait_for(lambda: model.observer()["degraded"] is None, "the complaint to end")
+    assert said() == (True, "openai scripted-1", 0, False)
+    assert model.made() == made and model.counts()["waiting"] + model.counts()["running"] <= 1  # the summary of the session may wait
+
+
+@pytest.mark.parametrize("parallel", [2, 4])
+def test_several_requests_at_once_are_as_many_as_the_setting_says_and_each_unit_is_stored_once(model, parallel):
+    model.rem.env["REMANENCE_OBSERVER_PARALLEL"] = str(parallel)
+    model.play("gated", GOOD)
+    model.session(n=6, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    wait_for(lambda: len(model.asked()) == parallel, "%d requests at once" % parallel)
+    wait_for(lambda: model.counts()["running"] == parallel, "as many jobs to run")
+    assert model.observer()["running"] == parallel
+    assert model.sql("SELECT count(*) FROM job WHERE kind = 1 AND state = 0") == [(6 - parallel,)]
+    assert model.rem.json("cost")["days"][0]["failed"] == 0  # what is under way did not fail
+    model.play("ok")
+    model.server.gate.set()
+    model.server.gate.clear()
+    model.done(6)
+    assert model.sql("SELECT attempts, count(*) FROM job WHERE kind = 1 GROUP BY attempts") == [(1, 6)]
+    turns = [turn for _, turn, _ in model.made() if turn]
+    assert len(turns) == len(set(turns)) == 6
+
+
+def test_a_unit_that_fails_while_others_do_not_is_given_up_retried_and_dropped_by_hand(model):
+    model.play("error-500")
+    model.session()
+    wait_for(lambda: model.sql("SELECT 1 FROM job WHERE kind = 1 AND state = 0 AND attempts = 1"), "the first attempt to fail")
+    model.rem.run("stop")
+    model.write("UPDATE job SET attempts = 7, run_after = 1 WHERE kind = 1")
+    model.rem.start()
+    model.dead()
+    job = model.rem.json("jobs", "--dead")["jobs"][0]
+    assert job["last_error"].startswith("given up after 8 attempts; the last: server")
+    assert "given up after 8 attempts" in model.rem.run("jobs", "--dead").out
+    assert model.made() == [] and model.rem.json("stats")["memories"]["observation"]  # that of the rules
+    # By hand once more: it has all its attempts again.
+    model.play("ok", GOOD)
+    assert model.rem.json("jobs", "retry", job["ref"])["waiting_again"] == 1
+    model.done()
+    assert len(model.made()) == 1 and not model.counts()["dead"]
+    model.play("refusal")
+    model.session(prompt="Fix the parser once more")
+    model.dead()
+    dead = model.rem.json("jobs", "--dead")["jobs"]
+    assert model.rem.json("jobs", "drop", dead[0]["ref"])["dropped"] == 1
+    assert model.rem.json("jobs", "--dead")["jobs"] == [] and model.rem.json("jobs", "retry", "all")["waiting_again"] == 0
+
+
+def gone(pid):
+    return not os.path.exists("/proc/%d" % pid) or is_zombie(pid)
+
+
+def test_an_idle_daemon_leaves_jobs_waiting_for_a_provider_that_is_away_and_the_next_one_does_them(model):
+    model.rem.env["REMANENCE_DAEMON_IDLE_MINUTES"] = "0.02"
+    model.play("reset")
+    model.session(n=3, hook=False)
+    pid = model.rem.start()
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    wait_for(lambda: gone(pid), "the daemon to leave")
+    assert "leaving: nobody used the daemon" in (model.rem.home / "log" / "daemon.log").read_text()
+    assert model.sql("SELECT state, count(*) FROM job WHERE kind = 1 GROUP BY state") == [(0, 3)]
+    del model.rem.env["REMANENCE_DAEMON_IDLE_MINUTES"]  # each waits some seconds of its own after it failed
+    model.play("ok", GOOD)
+    model.rem.start()
+    model.done(3)
+    assert len([turn for _, turn, _ in model.made() if turn]) == 3
+
+
+def test_a_daemon_that_nobody_uses_stays_until_the_jobs_are_done(model):
+    model.rem.env["REMANENCE_DAEMON_IDLE_MINUTES"] = "0.01"
+    model.play("queued", GOOD)  # half a second each, several times as long as the daemon stays for nothing
+    model.session(n=8, hook=False)
+    pid = model.rem.start()
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.done(8)  # looks into the store alone
+    log = (model.rem.home / "log" / "daemon.log").read_text()
+    assert log.count("serving '") == 1
+    wait_for(lambda: gone(pid), "the daemon to leave when all is done")
+
+
+def test_raw_answers_go_after_their_days_and_none_is_kept_where_none_is_wanted(model):
+    model.session(n=2)
+    model.done(2)
+    assert model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(2,)]
+    model.rem.run("stop")
+    old = int(time.time() * 1000) - 8 * 86400_000
+    model.write("UPDATE model_call SET at = ? WHERE id = (SELECT min(id) FROM model_call)", old)
+    model.rem.env["REMANENCE_OBSERVER_REPLIES_DAYS"] = "7"
+    model.rem.start()
+    wait_for(lambda: model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(1,)], "the old answer to go")
+    assert model.sql("SELECT count(*) FROM model_call") == [(2,)]  # what it cost stays
+    model.rem.run("stop")
+    model.rem.env["REMANENCE_OBSERVER_REPLIES_DAYS"] = "0"
+    model.rem.start()
+    model.session(prompt="Fix the parser once more")
+    model.done(3)
+    wait_for(lambda: model.sql("SELECT count(*) FROM model_call WHERE reply IS NOT NULL") == [(0,)], "the other answer to go")
+    assert len(model.made()) == 3
 
 
 def test_with_the_provider_dead_all_units_are_there_memory_is_flat_and_then_each_is_done_once(model):
