@@ -361,16 +361,20 @@ static bool has_hope(const struct window *w, const struct pass *p, uint32_t star
 
 static float best_session(const struct pass *p, const uint32_t range[2])
 {
+	const struct segment *seg = p->r->snap->views[p->view].seg;
 	const float *scores = p->r->session_scores;
-	uint32_t last = 0;
+	uint32_t lo = 0, hi = seg->nruns;
 	float best = 0;
-	for (uint32_t d = range[0]; d < range[1]; d++) {
-		/* Neighbours are mostly of one session. */
-		if (p->slots[d] == last)
-			continue;
-		last = p->slots[d];
-		best = MAX(best, scores[last]);
+	while (hi - lo > 1) { /* the run that holds the first */
+		const uint32_t mid = lo + (hi - lo) / 2;
+		if (seg->runs[mid].first <= range[0])
+			lo = mid;
+		else
+			hi = mid;
 	}
+	for (; lo < seg->nruns && seg->runs[lo].first < range[1]; lo++)
+		if (seg->runs[lo].slot)
+			best = MAX(best, scores[seg->runs[lo].slot]);
 	return best;
 }
 

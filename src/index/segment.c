@@ -101,6 +101,7 @@ void segment_free(struct segment *s)
 	free(s->name);
 	free(s->slots);
 	free(s->session_slots);
+	free(s->runs);
 	free(s->priors);
 	free(s);
 }

@@ -16,6 +16,11 @@
  * its checksum.
  */
 
+/* Neighbouring documents of one session's slot, up to the next run's first. */
+struct slot_run {
+	uint32_t first, slot;
+};
+
 struct segment {
 	const uint8_t *data;
 	size_t len;
@@ -25,6 +30,8 @@ struct segment {
 	char *name;      /* of its file, NULL in memory */
 	uint64_t hash;   /* of its file */
 	uint32_t *slots; /* session slot per document, 0 for none; filled by the snapshot's owner */
+	struct slot_run *runs; /* the same as runs, and one past the end; filled with the slots */
+	uint32_t nruns;
 	uint32_t *session_slots; /* by a session's ordinal (session_list.h); filled with the slots */
 	struct prior_range *priors; /* by document / PRIOR_DOCS; filled with the slots */
 	unsigned refs;   /* guarded by the index's lock */

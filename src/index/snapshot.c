@@ -244,6 +244,19 @@ static uint32_t slot_of(struct index *ix, uint32_t session)
 	return ix->nslots++;
 }
 
+static void fill_runs(struct segment *seg)
+{
+	size_t cap = 0;
+	for (uint32_t d = 0; d <= seg->t.docs; d++) {
+		const uint32_t slot = d < seg->t.docs ? seg->slots[d] : UINT32_MAX;
+		if (d > 0 && slot == seg->runs[seg->nruns - 1].slot)
+			continue;
+		MEM_GROW(seg->runs, cap, seg->nruns + 1u);
+		seg->runs[seg->nruns++] = (struct slot_run){ d, slot };
+	}
+	seg->nruns--;
+}
+
 void index_fill_slots(struct index *ix, struct segment *seg)
 {
 	if (seg->slots)
@@ -260,6 +273,7 @@ void index_fill_slots(struct index *ix, struct segment *seg)
 		seg->session_slots[d] = session;
 		seg->slots[d] = session ? slot_of(ix, session) : 0;
 	}
+	fill_runs(seg);
 	const size_t sessions = sessions_sort(seg->session_slots, seg->t.docs);
 	for (size_t i = 0; i < sessions; i++)
 		seg->session_slots[i] = slot_of(ix, seg->session_slots[i]);

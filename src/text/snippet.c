@@ -276,6 +276,17 @@ static bool put_cluster(struct out *o, const char *p, size_t n)
 	return true;
 }
 
+/* How many bytes from `at` on are letters and digits of ASCII that need no look, before `end`. */
+static size_t plain_run(struct str text, size_t at, size_t end)
+{
+	size_t n = 0;
+	while (at + n + 1 < end && (unsigned char)text.p[at + n] < 0x80 &&
+		is_word_byte(text.p[at + n]) && text.p[at + n] != '_' &&
+		(unsigned char)text.p[at + n + 1] < 0x80)
+		n++;
+	return n;
+}
+
 /* Writes text from `at` until the width is used up. Returns whether all of it was written. */
 static bool put_window(struct out *o, struct str text, size_t at, const struct spans *s)
 {
@@ -288,6 +299,19 @@ static bool put_window(struct out *o, struct str text, size_t at, const struct s
 			buf_str(&o->b, SNIPPET_OFF);
 			is_on = false;
 			next++;
+		}
+		const size_t border = next >= s->n ? text.n
+				      : is_on	   ? s->items[next].end
+						   : s->items[next].start;
+		const size_t plain = at < border ? MIN(plain_run(text, at, border),
+							   o->width - MIN(o->chars + 1, o->width))
+						 : 0;
+		if (plain > 1) {
+			put_gap(o);
+			buf_add(&o->b, text.p + at, plain);
+			o->chars += plain;
+			at += plain;
+			continue;
 		}
 		size_t skip = is_on ? 0 : markdown_at(text, at);
 		const char *p = text.p + at;
