@@ -259,7 +259,10 @@ static int backlog_fill(struct hand *h, struct err *err)
 {
 	struct model_work *w = h->work;
 	struct backlog b = { 0 };
-	if (w->is_backlog_done)
+	pthread_mutex_lock(&w->mutex);
+	bool is_done = w->is_backlog_done;
+	pthread_mutex_unlock(&w->mutex);
+	if (is_done)
 		return 0;
 	if (writer_run(w->setup.writer, LANE_BACKGROUND, backlog_run, &b, err))
 		return -1;

@@ -261,6 +261,7 @@ void services_fill(struct daemon *d, struct services *s)
 {
 	*s = (struct services){
 		.daemon = d,
+		.leaving = &d->is_leaving,
 		.write = service_write,
 		.import = service_import,
 		.sync = service_sync,

@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -27,11 +28,20 @@ static int record(struct store *s, void *ctx, struct err *err)
 	return store_call_put(s, ctx, err);
 }
 
+static struct trial trial_of(const struct op_call *call)
+{
+	return (struct trial){ .settings = call->settings, .prompts = call->paths->prompts,
+		.folder = call->paths->observer, .stop = call->services ? call->services->leaving : NULL };
+}
+
 static int try_one(struct op_call *call, struct trial *t, const struct unit *u, struct trial_result *r, struct err *err)
 {
-	if (trial_run(t, u, r, err))
+	if (trial_run(t, u, r, err) || call_write(call, record, &r->ask.call, err))
 		return -1;
-	return call_write(call, record, &r->ask.call, err);
+	if (!t->stop || !atomic_load(t->stop))
+		return 0;
+	err_set(err, ERR_UNAVAILABLE, "the daemon left while the model was asked");
+	return err_hint(err, "ask again: the next command starts a new one");
 }
 
 static int units_find(struct op_call *call, size_t max, struct unit **ret, size_t *ret_n, struct err *err)
@@ -175,8 +185,7 @@ static const char *advice_of(struct op_call *call, const struct ask *k, int othe
 
 static int test_run(struct op_call *call, struct jw *out, struct err *err)
 {
-	struct trial t = { .settings = call->settings, .prompts = call->paths->prompts,
-		.folder = call->paths->observer };
+	struct trial t = trial_of(call);
 	struct trial_result r = { 0 };
 	struct unit *units;
 	size_t n;
@@ -279,9 +288,7 @@ struct eval {
 
 static int eval_model(struct eval *e, const char *model, struct trial *t, struct err *err)
 {
-	t->settings = e->call->settings;
-	t->prompts = e->call->paths->prompts;
-	t->folder = e->call->paths->observer;
+	*t = trial_of(e->call);
 	int result = trial_open(t, e->call->arena, model, err);
 	for (size_t i = 0; i < e->n && !result; i++) {
 		struct trial_result r = { 0 };

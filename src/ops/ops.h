@@ -38,6 +38,7 @@ struct http_state {
 
 struct services {
 	void *daemon;
+	const _Atomic bool *leaving; /* true: calls that last are to end themselves */
 	/* Runs fn on the writer thread inside a transaction and waits for its commit; the index has followed when this returns 0. */
 	int (*write)(void *daemon, int (*fn)(struct store *s, void *ctx, struct err *err), void *ctx, struct err *err);
 	/* Reads these transcripts (paths or folders; none: the agents' own folders) to their end. Progress through call->progress. */

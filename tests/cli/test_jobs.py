@@ -2,6 +2,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 import time
 
 import pytest
@@ -421,6 +422,24 @@ def test_observer_eval_puts_two_models_side_by_side(model):
     assert model.made() == before
     model.rem.json("observer", "eval", "--units", "3", "--model", "other-1")
     assert {json.loads(q["body"])["model"] for q in model.asked()[-3:]} == {"other-1"}
+
+
+@pytest.mark.parametrize("action", ["test", "eval"])
+def test_a_daemon_that_is_told_to_leave_gives_up_the_model_that_is_tried(model, action):
+    model.session()
+    model.done()
+    asked = len(model.asked())
+    model.play("slow-headers")
+    trying = subprocess.Popen([str(model.rem.client), "observer", action], env=model.rem.env, cwd=model.rem.repo, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: len(model.asked()) > asked, "the request of the trial")
+    model.play("ok", GOOD)
+    assert model.rem.json("stop")["stopped"]
+    out, err = trying.communicate(timeout=60)
+    assert {"test": "the model works", "eval": "answers that could be used"}[action] in out, (out, err)  # by the next daemon
+    assert model.sql("SELECT count(*) FROM model_call WHERE kind = 4 AND outcome = 8") == [(1,)]
+    model.server.gate.set()
+    model.server.gate.clear()
 
 
 def test_without_a_provider_nothing_is_sent_and_no_job_waits(model):
