@@ -50,7 +50,8 @@ struct http {
 	struct tcp_door *tcp; /* NULL: this is the unix socket */
 	struct MHD_Daemon *mhd;
 	char environment[SETTINGS_HASH_MAX];
-	int fd;
+	int fd; /* listens, without waiting */
+	bool is_quiesced;
 	pthread_mutex_t mutex;
 	pthread_cond_t ended;
 	size_t calls; /* threads of calls that last */
@@ -606,12 +607,19 @@ int http_start(struct http *h, struct err *err)
 
 void http_quiesce(struct http *h)
 {
-	if (!h || h->fd < 0)
+	if (!h || h->is_quiesced)
 		return;
+	h->is_quiesced = true;
 	if (h->mhd)
 		MHD_quiesce_daemon(h->mhd);
-	close(h->fd);
-	h->fd = -1;
+	/*
+	 * Who waits to be let in, or comes now, learns that nobody will. The descriptor itself stays until the server has
+	 * stopped: its threads may still be about to take it out of their epoll sets, and would abort over a closed one.
+	 */
+	shutdown(h->fd, SHUT_RDWR);
+	int peer;
+	while ((peer = accept4(h->fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC)) >= 0)
+		close(peer);
 }
 
 /* Calls must be over before libmicrohttpd is stopped; replies get a while to be written. */
@@ -636,6 +644,7 @@ void http_close(struct http *h)
 	wait_for_replies(h);
 	if (h->mhd)
 		MHD_stop_daemon(h->mhd);
+	close(h->fd);
 	pthread_cond_destroy(&h->ended);
 	pthread_mutex_destroy(&h->mutex);
 	free(h);
