@@ -404,8 +404,9 @@ static void add_item(struct items_found *f, const struct node *o, enum memory_ki
 		if (!item.body && !item.title)
 			item.body = text_kept(f->a, o->text, REPLY_FIELD_MAX);
 	}
-	/* An empty summary is none; an empty observation is one that went wrong. */
+	/* An empty summary is none, and says so; an empty observation is one that went wrong. */
 	if (is_empty(&item)) {
+		f->has_container |= kind == KIND_SUMMARY;
 		f->reply->dropped += kind != KIND_SUMMARY && (o->first || o->text.n);
 		return;
 	}

@@ -375,6 +375,16 @@ def test_a_session_that_ended_gets_a_summary_of_its_units(model):
     assert record["kind"] == "summary" and "end of the line" in record["completed"]
 
 
+def test_a_summary_without_a_word_in_it_says_that_there_is_nothing(model):
+    s = model.session(n=2)
+    model.done(2)
+    model.play("ok", json.dumps({k: "" for k in ("title", "request", "investigated", "learned", "completed", "next_steps", "notes")}))
+    s.hook("SessionEnd", reason="exit")
+    wait_for(lambda: model.sql("SELECT 1 FROM job WHERE kind = 2 AND state = 2"), "the summary to be done")
+    assert len(model.asked()) == 3 and model.outcomes() == {"ok": 2, "nothing": 1} and not model.counts()["dead"]
+    assert not [m for m in model.made() if m[1] is None]
+
+
 def test_jobs_are_dropped_and_listed(model):
     model.play("refusal")
     model.session()
