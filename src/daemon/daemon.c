@@ -84,7 +84,7 @@ static void swept(void *ctx)
 {
 	struct daemon *d = ctx;
 	injections_flush(d->injections);
-	journal_flush(d->journal);
+	journal_flush(d->journal, false);
 }
 
 void daemon_use(struct daemon *d)
@@ -376,6 +376,8 @@ void daemon_close(struct daemon *d)
 	atomic_store(&d->has_workers, false);
 	keeper_leave(d->keeper);
 	injections_free(d->injections);
+	if (d->journal)
+		journal_flush(d->journal, true);
 	journal_free(d->journal);
 	transcripts_free(d->transcripts);
 	embedding_free(d->embedding);

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -11,6 +12,7 @@ struct journal {
 	pthread_mutex_t mutex;
 	struct search_record *list;
 	size_t n, cap;
+	uint64_t since_us; /* the first of the list */
 };
 
 struct flush {
@@ -61,6 +63,8 @@ void journal_add(struct journal *j, const struct search_record *r)
 		own.scope = copy(r->scope);
 		own.namespace = copy(r->namespace);
 		own.query = copy(r->query);
+		if (!j->n)
+			j->since_us = clock_mono_us();
 		MEM_GROW(j->list, j->cap, j->n + 1);
 		j->list[j->n++] = own;
 	}
@@ -87,13 +91,23 @@ static void flush_done(struct work *work, int result, int64_t seq, const struct 
 	free(f);
 }
 
-void journal_flush(struct journal *j)
+void journal_forget(struct journal *j)
+{
+	pthread_mutex_lock(&j->mutex);
+	for (size_t i = 0; i < j->n; i++) {
+		free((char *)j->list[i].query);
+		j->list[i].query = NULL;
+	}
+	pthread_mutex_unlock(&j->mutex);
+}
+
+void journal_flush(struct journal *j, bool is_now)
 {
 	struct flush *f;
 	struct err err = { 0 };
 
 	pthread_mutex_lock(&j->mutex);
-	if (!j->n) {
+	if (!j->n || (!is_now && clock_mono_us() - j->since_us < JOURNAL_HOLD_US)) {
 		pthread_mutex_unlock(&j->mutex);
 		return;
 	}

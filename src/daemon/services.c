@@ -89,6 +89,7 @@ static int service_index_purge(void *daemon, bool from_scratch, struct err *err)
 		embedding_restart(d->embedding);
 	if (follow_purge(d->follow, from_scratch, err))
 		return -1;
+	journal_forget(d->journal);
 	return embedding_purge(d->embedding, err);
 }
 
