@@ -40,8 +40,12 @@ static void markdown_write(struct exporting *e, struct lookup *l, const struct m
 		memcpy(e->day, day, MIN(strlen(day) + 1, sizeof(e->day)));
 		e->day[sizeof(e->day) - 1] = '\0';
 	}
-	buf_printf(b, "### %s\n\n*#%lld · %s%s%s%s%s*\n\n", memory_title(a, m), (long long)m->id, memory_kind_names[m->kind],
-		m->type ? " · " : "", m->type ? memory_type_names[m->type] : "", project ? " · " : "", project ? project : "");
+	buf_printf(b, "### %s\n\n*#%lld · %s", memory_title(a, m), (long long)m->id, memory_kind_names[m->kind]);
+	if (m->type)
+		buf_printf(b, " · %s", memory_type_names[m->type]);
+	if (project)
+		buf_printf(b, " · %s", project);
+	buf_str(b, "*\n\n");
 	if (m->kind == KIND_SUMMARY) {
 		markdown_section(b, "Request", m->request);
 		markdown_section(b, "Investigated", m->investigated);

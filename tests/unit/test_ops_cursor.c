@@ -48,7 +48,11 @@ struct walk {
 
 static void run_sql(struct walk *w, const char *sql, int64_t id)
 {
-	must(db_query_once(store_db(w->f->writer), sql, DB_ARGS(db_i(id)), &(struct db_rows *){ NULL }, &err));
+	AUTO(db_end_ptr) struct db_rows *rows = NULL;
+	int n = 0;
+	must(db_query_once(store_db(w->f->writer), sql, DB_ARGS(db_i(id)), &rows, &err));
+	must((n = db_next(rows, &err)) < 0);
+	assert_int_equal(n, 0);
 }
 
 static int64_t time_of(struct walk *w, size_t i, bool is_front)
