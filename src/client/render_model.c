@@ -198,6 +198,7 @@ static void render_test(struct client *c, const json *r)
 	struct arena *a = &t->arena;
 	const json *memories = json_get(r, "memories"), *grounding = json_get(r, "grounding");
 	bool is_ok = json_bool(r, "ok", false);
+	int64_t dropped = json_int(grounding, "dropped", 0);
 
 	render_field(c, "model",
 		arena_printf(a, "%s %s", json_str(r, "provider"), json_str(r, "model")));
@@ -220,13 +221,13 @@ static void render_test(struct client *c, const json *r)
 	if (json_int(grounding, "claims", 0))
 		render_field(c, "grounding",
 			arena_printf(a,
-				"%s of %s files, names and numbers are in what was sent; %s "
-				"dropped",
+				"%s of %s files, names and numbers are in what was sent%s%s%s",
 				term_count(a, json_int(grounding, "claims", 0) -
 						      json_int(grounding, "unsupported", 0)),
 				term_count(a, json_int(grounding, "claims", 0)),
-				render_plural(c, json_int(grounding, "dropped", 0), "memory",
-					"memories")));
+				dropped ? "; " : "",
+				dropped ? render_plural(c, dropped, "memory", "memories") : "",
+				dropped ? " dropped" : ""));
 	if (json_len(memories))
 		term_newline(t);
 	for (size_t i = 0; i < json_len(memories); i++)
@@ -249,7 +250,7 @@ static const struct {
 	{ "units", "units", AS_COUNT },
 	{ "answered", "answers that could be used", AS_COUNT },
 	{ "nothing", "of them nothing durable", AS_COUNT },
-	{ "memories", "memories told", AS_COUNT },
+	{ "memories", "memories and summaries told", AS_COUNT },
 	{ "types_outside", "types outside the list", AS_SHARE },
 	{ "user_first", "texts that begin \"The user\"", AS_SHARE },
 	{ "misattributed", "said of the wrong person", AS_COUNT },
@@ -274,6 +275,8 @@ static const char *metric_text(struct client *c, const json *m, size_t i)
 	struct arena *a = &c->term.arena;
 	const char *member = metrics[i].member;
 
+	if (json_type(json_get(m, member)) == JSON_NULL)
+		return "-";
 	switch (metrics[i].form) {
 	case AS_SHARE:
 		return arena_printf(a, "%.1f %%", json_real(m, member, 0) * 100);

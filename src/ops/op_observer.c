@@ -236,20 +236,24 @@ static void counts_write(struct jw *w, const char *name, const size_t *counts, c
 	jw_end(w, '}');
 }
 
+/* null: of nothing there is no share. */
 static void share_write(struct jw *w, const char *name, size_t n, size_t of)
 {
-	jw_real(w, name, of ? (double)n / (double)of : 0, 3);
+	if (of)
+		jw_real(w, name, (double)n / (double)of, 3);
+	else
+		jw_null(w, name);
 }
 
 static void quality_write(struct jw *w, const struct quality *q)
 {
-	jw_int(w, "memories", (int64_t)(q->observations + q->facts));
+	jw_int(w, "memories", (int64_t)(q->observations + q->facts + q->summaries));
 	share_write(w, "types_outside", q->off_list, q->observations);
 	share_write(w, "user_first", q->user_first, q->narratives);
 	jw_int(w, "misattributed", (int64_t)q->attribution);
 	share_write(w, "duplicate_titles", q->duplicate_titles, q->observations);
 	share_write(w, "generic_titles", q->generic_titles, q->observations);
-	jw_int(w, "narrative_chars", q->narratives ? (int64_t)(q->narrative_bytes / q->narratives) : 0);
+	time_write(w, "narrative_chars", q->narratives ? (int64_t)(q->narrative_bytes / q->narratives) : -1);
 	share_write(w, "without_files", q->without_files, q->observations);
 	share_write(w, "unsupported", q->unsupported, q->claims);
 	jw_int(w, "claims", (int64_t)q->claims);
