@@ -159,7 +159,7 @@ static char *observer_of(struct client *c, const json *o, const json *jobs)
 	if (waiting)
 		buf_printf(&out, ", %s", render_plural(c, waiting, "job waits", "jobs wait"));
 	if (dead)
-		buf_printf(&out, ", %s given up", term_count(a, dead));
+		buf_printf(&out, ", %s given up (`remanence jobs --dead`)", term_count(a, dead));
 	return arena_dup(a, buf_cstr(&out), out.len);
 }
 
