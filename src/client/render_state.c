@@ -64,6 +64,21 @@ static char *queue_of(struct client *c, const json *queue)
 	return arena_str(&c->term.arena, out.len ? out.data : "empty");
 }
 
+/* What other programs may call in the database, or why they cannot. */
+static const char *sql_of(struct client *c, const json *sql)
+{
+	struct arena *a = &c->term.arena;
+
+	if (json_type(sql) != JSON_OBJECT)
+		return NULL;
+	if (json_bool(sql, "on", false))
+		return arena_printf(a, "search() and stats() in schema claude_memory, for vectors of %lld numbers",
+			(long long)json_int(sql, "dimension", 0));
+	return json_str(sql, "why") ? arena_printf(a, "functions are off: %s; %s", json_str(sql, "why"),
+					      json_str(sql, "hint") ? json_str(sql, "hint") : "")
+				    : NULL;
+}
+
 /* "spool_bad" as "spool bad". */
 static const char *words_of(struct client *c, const char *name)
 {
@@ -198,12 +213,14 @@ void render_status(struct client *c, const json *reply)
 	if (json_type(queue) == JSON_OBJECT)
 		render_field(c, "queue", queue_of(c, queue));
 	render_field(c, "vectors", vectors_of(c, json_get(reply, "embedder")));
+	render_field(c, "SQL", sql_of(c, json_get(reply, "sql")));
 	render_field(c, "observer", observer_of(c, json_get(reply, "observer"), json_get(reply, "jobs")));
 	render_field(c, "last event", render_ago(c, json_int(reply, "last_event_at", 0)));
 	pauses(c, json_get(reply, "paused"));
 	trouble(c, "The store", queue);
 	trouble(c, "The index", json_get(reply, "index"));
 	trouble(c, "The embedder", json_get(reply, "embedder"));
+	trouble(c, "What fills the SQL functions' tables", json_get(reply, "sql"));
 	trouble(c, "The model observer", json_get(reply, "observer"));
 	if (json_str(json_get(reply, "observer"), "degraded")) {
 		term_printf(t, WARN, "The model got worse: %s",

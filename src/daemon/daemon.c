@@ -50,6 +50,7 @@ static void committed(void *ctx, int64_t seq)
 		return;
 	embedding_wake(d->embedding);
 	keeper_poke(d->keeper);
+	contract_fill_poke(d->contract_fill);
 }
 
 /* A hook's events are in the store. */
@@ -107,7 +108,8 @@ bool daemon_is_idle(struct daemon *d)
 	return http_is_idle(d->http) && http_is_idle(d->tcp) && drain_is_idle(d->drain) && catchup_is_idle(d->catchup) && folders_is_idle(d->folders) &&
 	       observer_is_idle(d->observer) && model_work_is_idle(d->model_work) &&
 		keeper_is_idle(d->keeper) && writer_is_idle(d->writer) &&
-	       follow_is_idle(d->follow) && embedding_is_idle(d->embedding);
+	       follow_is_idle(d->follow) && embedding_is_idle(d->embedding) &&
+	       contract_fill_is_idle(d->contract_fill);
 }
 
 /* For what may wait: somebody else has work now. */
@@ -195,6 +197,7 @@ static void heard(void *ctx, int64_t seq, bool has_merged)
 	if (has_merged)
 		writer_refresh(d->writer);
 	embedding_wake(d->embedding);
+	contract_fill_poke(d->contract_fill);
 }
 
 static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
@@ -219,6 +222,20 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 	if (index_of_store(d, err))
 		return -1;
 	return follow_open(d->paths.index, d->readers, writer_seq(d->writer), &d->follow, err);
+}
+
+/* What only a store has that others reach too. */
+static void open_shared(struct daemon *d)
+{
+	const struct contract_fill_setup contract = {
+		.url = d->url,
+		.home = d->paths.home,
+		.readers = d->readers,
+		.embedding = d->embedding,
+	};
+	const struct neighbours_setup neighbours = { .url = d->url, .heard = heard, .ctx = d };
+	d->contract_fill = contract_fill_new(&contract);
+	d->neighbours = neighbours_new(&neighbours);
 }
 
 static void open_workers(struct daemon *d, int64_t born)
@@ -271,9 +288,8 @@ static void open_workers(struct daemon *d, int64_t born)
 	};
 	d->folders = folders_new(&folders);
 	d->keeper = keeper_new(d->readers, d->writer);
-	struct neighbours_setup neighbours = { .url = d->url, .heard = heard, .ctx = d };
 	if (db_is_postgres(d->url))
-		d->neighbours = neighbours_new(&neighbours);
+		open_shared(d);
 	struct drain_hooks hooks = {
 		.taken = hook_taken, .sweeping = sweeping, .swept = swept, .ctx = d
 	};
@@ -380,6 +396,7 @@ void daemon_close(struct daemon *d)
 		journal_flush(d->journal, true);
 	journal_free(d->journal);
 	transcripts_free(d->transcripts);
+	contract_fill_free(d->contract_fill);
 	embedding_free(d->embedding);
 	follow_close(d->follow);
 	readers_free(d->readers);

@@ -9,6 +9,7 @@
 #include "base/err.h"
 #include "conf/paths.h"
 #include "daemon/catchup.h"
+#include "daemon/contract_fill.h"
 #include "daemon/current.h"
 #include "daemon/drain.h"
 #include "daemon/embedding.h"
@@ -45,6 +46,7 @@ struct daemon {
 	struct readers *readers;
 	struct follow *follow;
 	struct neighbours *neighbours; /* NULL: nobody else can write to the store */
+	struct contract_fill *contract_fill; /* the same */
 	_Atomic bool has_workers; /* commits are told to the embedding and the keeper */
 	struct embedding *embedding;
 	struct observer *observer;

@@ -417,6 +417,20 @@ bool embedding_ask(struct embedding *e, struct str text, struct embedding_questi
 	return can;
 }
 
+static const char *model_of(const struct generation *g)
+{
+	return g->builtin ? embedder_id(g->builtin) : g->remote ? embed_remote_id(g->remote) : "";
+}
+
+bool embedding_find(struct embedding *e, const struct embedding_wanted *w, float *ret)
+{
+	pthread_rwlock_rdlock(&e->model_lock);
+	bool is_there = e->now.room && e->now.dims == w->dims && !strcmp(model_of(&e->now), w->model) &&
+			vectors_get(e->now.room->vectors, DOC_ID(DOC_MEMORY, w->memory), w->hash, ret, w->dims);
+	pthread_rwlock_unlock(&e->model_lock);
+	return is_there;
+}
+
 int embedding_purge(struct embedding *e, struct err *err)
 {
 	struct follow_state follow;
@@ -495,12 +509,9 @@ void embedding_state(struct embedding *e, struct embedding_state *ret)
 	ret->is_on = e->now.builtin || e->now.remote;
 	ret->has_old = e->old.room != NULL;
 	ret->dims = e->now.dims;
-	if (e->now.builtin) {
-		snprintf(ret->model, sizeof(ret->model), "%s", embedder_id(e->now.builtin));
+	snprintf(ret->model, sizeof(ret->model), "%s", model_of(&e->now));
+	if (e->now.builtin)
 		snprintf(ret->kernel, sizeof(ret->kernel), "%s", embedder_kernel(e->now.builtin));
-	} else if (e->now.remote) {
-		snprintf(ret->model, sizeof(ret->model), "%s", embed_remote_id(e->now.remote));
-	}
 	pthread_rwlock_unlock(&e->model_lock);
 	ret->made = atomic_load(&e->made);
 	pthread_mutex_lock(&e->mutex);

@@ -55,6 +55,17 @@ struct embedding_question {
  * up to embed.ask_ms with a server; any thread.
  */
 bool embedding_ask(struct embedding *e, struct str text, struct embedding_question *ret, char *why);
+/*
+ * The vector of a memory whose text has this hash (embedding_text.h), as so many numbers, by this model and no other; false:
+ * it has none now. Any thread.
+ */
+struct embedding_wanted {
+	const char *model;
+	uint32_t dims;
+	int64_t memory;
+	uint32_t hash;
+};
+bool embedding_find(struct embedding *e, const struct embedding_wanted *w, float *ret);
 /* Of those that are made now. */
 void embedding_vectors_stats(struct embedding *e, struct vectors_stats *ret);
 

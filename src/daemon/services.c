@@ -258,6 +258,11 @@ static void service_http(void *daemon, struct http_state *ret)
 	};
 }
 
+static void service_contract(void *daemon, struct contract_report *ret)
+{
+	contract_fill_report(((struct daemon *)daemon)->contract_fill, ret);
+}
+
 void services_fill(struct daemon *d, struct services *s)
 {
 	*s = (struct services){
@@ -271,6 +276,7 @@ void services_fill(struct daemon *d, struct services *s)
 		.index_purge = service_index_purge,
 		.status = service_status,
 		.http = service_http,
+		.contract = service_contract,
 		.stop = service_stop,
 		.settings_changed = service_settings_changed,
 		.meaning = service_meaning,

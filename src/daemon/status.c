@@ -144,6 +144,21 @@ static void observer_write(struct daemon *d, struct jw *w)
 	jw_end(w, '}');
 }
 
+static void sql_write(struct daemon *d, struct jw *w)
+{
+	struct contract_report r;
+	contract_fill_report(d->contract_fill, &r);
+	if (!r.is_wanted)
+		return;
+	jw_object(w, "sql");
+	jw_bool(w, "on", r.is_on);
+	jw_str(w, "why", r.is_on ? NULL : r.why);
+	jw_str(w, "hint", r.is_on ? NULL : r.hint);
+	jw_int(w, "dimension", r.dims);
+	jw_str(w, "trouble", *r.trouble ? r.trouble : NULL);
+	jw_end(w, '}');
+}
+
 void status_write(struct daemon *d, struct jw *w)
 {
 	process_write(d, w);
@@ -154,4 +169,5 @@ void status_write(struct daemon *d, struct jw *w)
 	jw_object(w, "embedder");
 	embedder_write(d, w);
 	jw_end(w, '}');
+	sql_write(d, w);
 }

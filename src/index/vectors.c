@@ -419,6 +419,18 @@ bool vectors_keep(struct vectors *v, doc_id id, uint32_t hash, const struct doc_
 	return is_same;
 }
 
+bool vectors_get(struct vectors *v, doc_id id, uint32_t hash, float *ret, size_t dims)
+{
+	uint32_t row;
+	pthread_mutex_lock(&v->change);
+	const struct vectors_part *p = row_find(v, id, &row);
+	bool is_there = p && p->rows[row].hash == hash && dims <= v->dims;
+	for (size_t i = 0; is_there && i < dims; i++)
+		ret[i] = (float)p->at[(size_t)p->rows[row].first * v->dims + i] * p->scales[p->rows[row].first];
+	pthread_mutex_unlock(&v->change);
+	return is_there;
+}
+
 void vectors_spans(struct vectors *v, struct vectors_spans *ret)
 {
 	pthread_mutex_lock(&v->change);

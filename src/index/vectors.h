@@ -87,6 +87,9 @@ void vectors_remove(struct vectors *v, doc_id id);
 /* Whether these very contents were embedded; their columns are made those given. */
 bool vectors_keep(struct vectors *v, doc_id id, uint32_t hash, const struct doc_columns *columns);
 
+/* The first vector of these very contents, ret[dims]; false: they were not embedded, or in fewer numbers. */
+bool vectors_get(struct vectors *v, doc_id id, uint32_t hash, float *ret, size_t dims);
+
 void vectors_spans(struct vectors *v, struct vectors_spans *ret);
 /* Kept with the next file. */
 void vectors_set_spans(struct vectors *v, const struct vectors_spans *spans);

@@ -187,6 +187,23 @@ static int check_http(struct doctor *d, struct err *err)
 	return 0;
 }
 
+static int check_contract(struct doctor *d, struct err *err)
+{
+	const struct services *v = d->call->services;
+	struct contract_report r = { 0 };
+	(void)err;
+	if (!v || !v->contract)
+		return 0;
+	v->contract(v->daemon, &r);
+	if (r.is_wanted && *r.trouble)
+		SAY(d, "sql", false, "it is tried again; see docs/postgresql.md", "the SQL functions are not up to date: %s", r.trouble);
+	else if (r.is_wanted && !r.is_on)
+		SAY(d, "sql", true, NULL, "the SQL functions are off: %s; %s", *r.why ? r.why : "nothing was looked at yet", r.hint);
+	else if (r.is_wanted)
+		SAY(d, "sql", true, NULL, "search() and stats() in schema " CONTRACT_SCHEMA ", for vectors of %u numbers", (unsigned)r.dims);
+	return 0;
+}
+
 static int check_settings(struct doctor *d, struct err *err)
 {
 	AUTO(buf_done) struct buf warnings = { .max = 4096 };
@@ -265,7 +282,7 @@ static int check_transcripts(struct doctor *d, struct err *err)
 }
 
 static int (*const checks[])(struct doctor *d, struct err *err) = { check_store, check_index, check_spool, check_disk,
-	check_file_system, check_modes, check_http, check_settings, check_work, check_capture, check_transcripts };
+	check_file_system, check_modes, check_http, check_contract, check_settings, check_work, check_capture, check_transcripts };
 
 int op_doctor(struct op_call *call, struct jw *out, struct err *err)
 {

@@ -11,6 +11,7 @@
 #include "conf/paths.h"
 #include "conf/settings.h"
 #include "index/index.h"
+#include "store/contract.h"
 #include "store/store.h"
 
 /*
@@ -53,6 +54,7 @@ struct services {
 	int (*index_purge)(void *daemon, bool from_scratch, struct err *err);
 	void (*status)(void *daemon, struct jw *w); /* members of the status reply */
 	void (*http)(void *daemon, struct http_state *ret); /* NULL: no daemon */
+	void (*contract)(void *daemon, struct contract_report *ret); /* of the SQL functions; NULL: there are none */
 	int (*stop)(void *daemon, struct err *err);
 	int (*settings_changed)(void *daemon, struct err *err);
 	/* Runs fn on the writer thread with no transaction open and no other write running (scrub, checkpoint). NULL: through write. */

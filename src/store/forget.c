@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/contract.h"
 
 struct set {
 	struct ids memories, events, sessions, named;
@@ -421,5 +422,5 @@ int store_forget(struct store *s, const struct forget_plan *p, struct err *err)
 
 int store_scrub(struct store *s, struct err *err)
 {
-	return db_scrub(s->db, err);
+	return contract_scrub(s, err) || db_scrub(s->db, err) ? -1 : 0;
 }

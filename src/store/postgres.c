@@ -596,7 +596,8 @@ static bool pg_is_in_transaction(struct db *base)
 {
 	struct postgres *db = postgres_of(base);
 
-	return db->has_begun && db->conn && PQtransactionStatus(db->conn) != PQTRANS_IDLE;
+	/* Also one that only reads, which began as a statement. */
+	return db->conn && PQtransactionStatus(db->conn) != PQTRANS_IDLE;
 }
 
 static int pg_script(struct db *base, const char *sql, struct err *err)

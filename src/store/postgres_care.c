@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/contract.h"
 
 /* The number of the schema is a comment on it in the catalogue: it is there before any table is. */
 #define VERSION_WORDS "remanence schema "
@@ -74,7 +75,7 @@ int pg_checkpoint(struct db *db, bool truncate, struct err *err)
 	return 0; /* the server's own business */
 }
 
-/* Of this schema's tables, one by one. Not within a transaction. */
+/* Of the tables of this schema and of that of its SQL contract, one by one. Not within a transaction. */
 static int vacuum(struct postgres *db, const char *how, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
@@ -82,13 +83,14 @@ static int vacuum(struct postgres *db, const char *how, struct err *err)
 	int failed = 0;
 
 	if (pg_simple(db,
-		    "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = "
-		    "current_schema()::regnamespace",
+		    "SELECT format('%I.%I', n.nspname, c.relname) FROM pg_class c JOIN pg_namespace n "
+		    "ON n.oid = c.relnamespace WHERE c.relkind = 'r' AND (n.nspname = current_schema() OR "
+		    "obj_description(n.oid, 'pg_namespace') = '" CONTRACT_MARK "' || current_schema())",
 		    &r, err))
 		return -1;
 	for (int i = 0; i < PQntuples(r) && !failed; i++)
 		failed = pg_simple(
-			db, arena_printf(&a, "%s \"%s\"", how, PQgetvalue(r, i, 0)), NULL, err);
+			db, arena_printf(&a, "%s %s", how, PQgetvalue(r, i, 0)), NULL, err);
 	PQclear(r);
 	return failed;
 }
