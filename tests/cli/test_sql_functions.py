@@ -182,8 +182,12 @@ def test_searches_are_recorded_as_the_setting_says_and_forgotten(rem, db, server
 
     def logged(n):
         sql = "SELECT query, namespace, results_count > 0 AS found FROM claude_memory.search_logs ORDER BY created_at"
-        rem.knock()
-        return wait_for(lambda: len(db.rows(sql)) == n and db.rows(sql), "%d searches" % n)
+
+        def look():
+            rem.knock()  # the daemon notes searches together, when it sweeps
+            found = db.rows(sql)
+            return len(found) == n and found
+        return wait_for(look, "%d searches" % n)
     post_search(rem, "wireguard", threshold=0)
     assert logged(1) == [{"query": "", "namespace": None, "found": True}]
     rem.run("config", "set", "search.log", "text")
