@@ -42,6 +42,17 @@ uint64_t clock_mono_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+struct timespec clock_after_us(uint64_t us)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_REALTIME, &t);
+	t.tv_nsec += (long)(us % 1000000) * 1000;
+	t.tv_sec += (time_t)(us / 1000000) + t.tv_nsec / 1000000000;
+	t.tv_nsec %= 1000000000;
+	return t;
+}
+
 static int64_t days_from_civil(int64_t y, int m, int d)
 {
 	int64_t era, doe;

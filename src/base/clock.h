@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/arena.h"
 
@@ -10,6 +11,7 @@
 
 int64_t clock_now(void);        /* wall clock */
 uint64_t clock_mono_us(void);   /* monotonic, microseconds */
+struct timespec clock_after_us(uint64_t us); /* the moment so long from now, as pthread_cond_timedwait takes it */
 /* "2026-11-29T17:15:00.123Z", with any offset, fraction optional; 0 when it is not such a time. */
 int64_t clock_parse_iso(const char *s);
 /* What people type: ISO dates and times, "2026-11", "17:15", "today", "yesterday", "7d", "3 days ago", "now", local zone. `is_end` gives the end of a day or month. False when not understood. */

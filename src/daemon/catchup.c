@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -182,15 +181,7 @@ static void reconcile(struct catchup *c)
 static void wait_until(struct catchup *c, uint64_t at_us)
 {
 	uint64_t now = clock_mono_us();
-	uint64_t left = at_us > now ? at_us - now : 0;
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += (time_t)(left / 1000000);
-	end.tv_nsec += (long)(left % 1000000) * 1000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	struct timespec end = clock_after_us(at_us > now ? at_us - now : 0);
 	pthread_cond_timedwait(&c->wake, &c->mutex, &end);
 }
 

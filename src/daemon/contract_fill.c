@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -264,16 +263,9 @@ static struct pause round_run(struct contract_fill *f)
 /* Until poked, at most so long; under the mutex. */
 static void wait_ms(struct contract_fill *f, unsigned ms, bool until_poked)
 {
-	struct timespec end;
+	struct timespec end = clock_after_us(ms * 1000ull);
 	int rc = 0;
 
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
 	while (!f->is_closing && !(until_poked && f->is_poked) && !rc)
 		rc = pthread_cond_timedwait(&f->wake, &f->mutex, &end);
 }

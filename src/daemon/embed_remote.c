@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -224,17 +223,12 @@ bool embed_remote_ask(struct embed_remote *r, struct str text, int ask_ms, float
 	uint32_t *ret_dims, char why[ERR_TEXT_MAX])
 {
 	uint64_t start = clock_mono_us();
-	struct timespec end;
 
 	if (start < atomic_load(&r->ask_again_us)) {
 		snprintf(why, ERR_TEXT_MAX, "vectors: the embedding server did not answer lately");
 		return false;
 	}
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += ask_ms / 1000;
-	end.tv_nsec += ask_ms % 1000 * 1000000l;
-	end.tv_sec += end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
+	struct timespec end = clock_after_us((uint64_t)ask_ms * 1000);
 	if (pthread_mutex_timedlock(&r->asking, &end) != 0) {
 		snprintf(why, ERR_TEXT_MAX,
 			"vectors: other questions wait for the embedding server");

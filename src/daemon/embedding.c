@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -54,14 +53,7 @@ bool embedding_is_closing(struct embedding *e)
 
 static void wait_ms(struct embedding *e, unsigned ms)
 {
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	struct timespec end = clock_after_us(ms * 1000ull);
 	pthread_cond_timedwait(&e->wake, &e->mutex, &end);
 }
 

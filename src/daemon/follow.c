@@ -3,7 +3,6 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -206,14 +205,7 @@ static void flush_tail(struct follow *f)
 
 static int wait_ms(struct follow *f, pthread_cond_t *cond, unsigned ms)
 {
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += ms / 1000;
-	end.tv_nsec += (long)(ms % 1000) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	struct timespec end = clock_after_us(ms * 1000ull);
 	return pthread_cond_timedwait(cond, &f->mutex, &end);
 }
 

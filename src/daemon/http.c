@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -625,9 +624,7 @@ void http_quiesce(struct http *h)
 /* Calls must be over before libmicrohttpd is stopped; replies get a while to be written. */
 static void wait_for_replies(struct http *h)
 {
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += HTTP_LEAVE_MS / 1000;
+	struct timespec end = clock_after_us(HTTP_LEAVE_MS * 1000ull);
 	pthread_mutex_lock(&h->mutex);
 	while (h->calls)
 		pthread_cond_wait(&h->ended, &h->mutex);

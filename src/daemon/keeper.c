@@ -4,7 +4,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -189,12 +188,8 @@ static int round_run(struct keeper *k, struct round *r)
 
 static void pause_ms(struct keeper *k, unsigned ms)
 {
-	struct timespec end;
+	struct timespec end = clock_after_us(ms * 1000ull);
 
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += (long)(ms % 1000) * 1000000;
-	end.tv_sec += ms / 1000 + end.tv_nsec / 1000000000;
-	end.tv_nsec %= 1000000000;
 	while (!k->is_closing && pthread_cond_timedwait(&k->wake, &k->mutex, &end) == 0)
 		;
 }

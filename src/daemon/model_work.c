@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -346,8 +345,7 @@ static void sleep_until(struct model_work *w, int64_t at, uint64_t pokes)
 		}
 		if (now >= at)
 			return;
-		struct timespec end = { .tv_sec = MIN(at, now + SLEEP_MAX_MS) / 1000,
-			.tv_nsec = (long)(at % 1000) * 1000000 };
+		struct timespec end = clock_after_us((uint64_t)MIN(at - now, SLEEP_MAX_MS) * 1000);
 		pthread_cond_timedwait(&w->wake, &w->mutex, &end);
 	}
 }
@@ -417,7 +415,8 @@ struct model_work *model_work_new(const struct model_work_setup *setup)
 	w->setup = *setup;
 	pthread_mutex_init(&w->mutex, NULL);
 	pthread_cond_init(&w->wake, NULL);
-	if (!setup->is_shared && writer_run(setup->writer, LANE_BACKGROUND, release_run, NULL, &err))
+	if (!setup->is_shared &&
+		writer_run(setup->writer, LANE_BACKGROUND, release_run, NULL, &err))
 		log_warn("jobs of the daemon before cannot be released: %s", err.text);
 	model_work_wake(w);
 	return w;

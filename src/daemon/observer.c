@@ -2,7 +2,6 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
 #include "base/arena.h"
 #include "base/clock.h"
@@ -487,15 +486,7 @@ static void observer_sleep(struct observer *o)
 		o->is_poked = true;
 		return;
 	}
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	uint64_t left = o->deadline_us - now;
-	end.tv_sec += (time_t)(left / 1000000);
-	end.tv_nsec += (long)(left % 1000000) * 1000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	struct timespec end = clock_after_us(o->deadline_us - now);
 	pthread_cond_timedwait(&o->wake, &o->mutex, &end);
 }
 
@@ -597,19 +588,13 @@ void observer_touch(struct observer *o, int64_t session)
 
 void observer_wait(struct observer *o, const _Atomic bool *stop)
 {
-	static const long look_ns = 200000000; /* at *stop */
+	static const uint64_t look_us = 200000; /* at *stop */
 	pthread_mutex_lock(&o->mutex);
 	uint64_t goal = o->rounds + (o->is_busy ? 2 : 1);
 	o->is_poked = true;
 	pthread_cond_signal(&o->wake);
 	while (o->rounds < goal && !atomic_load(stop) && !o->is_closing) {
-		struct timespec end;
-		clock_gettime(CLOCK_REALTIME, &end);
-		end.tv_nsec += look_ns;
-		if (end.tv_nsec >= 1000000000) {
-			end.tv_sec++;
-			end.tv_nsec -= 1000000000;
-		}
+		struct timespec end = clock_after_us(look_us);
 		pthread_cond_timedwait(&o->settled, &o->mutex, &end);
 		if (!o->is_busy && !o->is_poked && o->rounds < goal) {
 			o->is_poked = true;

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 struct readers {
@@ -121,9 +121,7 @@ void readers_return(struct readers *p, struct reader *r)
 
 int readers_recall(struct readers *p, struct store *kept, struct err *err)
 {
-	struct timespec end;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_sec += READERS_RECALL_MS / 1000;
+	struct timespec end = clock_after_us(READERS_RECALL_MS * 1000ull);
 	pthread_mutex_lock(&p->mutex);
 	p->is_recalled = true;
 	int timed_out = 0;

@@ -112,15 +112,9 @@ static struct work *take_for_batch(struct writer *w, unsigned *favoured)
 static bool linger(struct writer *w, const struct work *last, uint64_t start)
 {
 	uint64_t spent = ms_since(start);
-	struct timespec end;
 	if (last->lane != LANE_IMPORT || spent >= WRITER_BATCH_MS)
 		return false;
-	clock_gettime(CLOCK_REALTIME, &end);
-	end.tv_nsec += (long)(WRITER_BATCH_MS - spent) * 1000000;
-	if (end.tv_nsec >= 1000000000) {
-		end.tv_sec++;
-		end.tv_nsec -= 1000000000;
-	}
+	struct timespec end = clock_after_us((WRITER_BATCH_MS - spent) * 1000);
 	pthread_mutex_lock(&w->mutex);
 	int timed_out = 0;
 	while (lane_next(w, NULL) < 0 && !w->is_closing && !w->hurried && !timed_out)

@@ -150,6 +150,21 @@ static void the_clock_goes_forward(void **state)
 	assert_true(clock_mono_us() >= before);
 }
 
+static void a_moment_from_now_is_valid_and_so_far_away(void **state)
+{
+	static const uint64_t spans[] = { 0, 1, 999999, 1000000, 1500000, 3600000000ull };
+
+	for (size_t i = 0; i < sizeof(spans) / sizeof(spans[0]); i++) {
+		int64_t before = clock_now();
+		struct timespec t = clock_after_us(spans[i]);
+		int64_t at = (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+
+		assert_true(t.tv_nsec >= 0 && t.tv_nsec < 1000000000);
+		assert_true(at >= before + (int64_t)(spans[i] / 1000));
+		assert_true(at <= clock_now() + (int64_t)(spans[i] / 1000) + 1);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -159,6 +174,7 @@ int main(void)
 		cmocka_unit_test(spans_have_one_number_and_one_unit),
 		cmocka_unit_test(times_are_told_as_people_tell_them),
 		cmocka_unit_test(the_clock_goes_forward),
+		cmocka_unit_test(a_moment_from_now_is_valid_and_so_far_away),
 	};
 
 	return cmocka_run_group_tests(tests, use_paris, NULL);
