@@ -76,5 +76,7 @@ void jw_bool(struct jw *w, const char *key, bool value);
 void jw_null(struct jw *w, const char *key);
 void jw_json(struct jw *w, const char *key, const json *value);
 void jw_raw(struct jw *w, const char *key, struct str json_text); /* already valid JSON */
+/* These texts as a JSON array, in the arena; NULL when there are none. */
+char *json_list(struct arena *a, const char *const *items, size_t n);
 
 #endif

@@ -168,3 +168,17 @@ void jw_raw(struct jw *w, const char *key, struct str json_text)
 	begin_item(w, key);
 	buf_add(w->out, json_text.p, json_text.n);
 }
+
+char *json_list(struct arena *a, const char *const *items, size_t n)
+{
+	AUTO(buf_done) struct buf out = { 0 };
+	struct jw w = { .out = &out };
+
+	if (!n)
+		return NULL;
+	jw_array(&w, NULL);
+	for (size_t i = 0; i < n; i++)
+		jw_str(&w, NULL, items[i]);
+	jw_end(&w, ']');
+	return arena_dup(a, out.data, out.len);
+}

@@ -272,20 +272,6 @@ static const char *redacted(struct file_work *w, const struct redactor *r, const
 	return s.p == text ? text : arena_dup(&w->arena, s.p, s.n);
 }
 
-static const char *tags_json(struct arena *a, const struct front_matter *f)
-{
-	AUTO(buf_done) struct buf b = { 0 };
-	struct jw w = { .out = &b };
-
-	if (!f->ntags)
-		return NULL;
-	jw_array(&w, NULL);
-	for (size_t i = 0; i < f->ntags; i++)
-		jw_str(&w, NULL, f->tags[i]);
-	jw_end(&w, ']');
-	return arena_str(a, buf_cstr(&b));
-}
-
 /* What the front matter says besides title and tags, to be found with the file's first chunk. */
 static const char *notes_of(struct arena *a, const struct front_matter *f)
 {
@@ -334,7 +320,7 @@ static void text_make(struct syncing *s, struct file_work *w, struct buf *conten
 	t->at = date_of(&d.front, mtime);
 	t->title = redacted(w, r, d.title);
 	t->metadata = redacted(w, r, front_matter_json(a, &d.front));
-	t->tags = redacted(w, r, tags_json(a, &d.front));
+	t->tags = redacted(w, r, json_list(a, d.front.tags, d.front.ntags));
 	t->notes = redacted(w, r, notes_of(a, &d.front));
 	t->chunks = chunks;
 	t->n = d.n;

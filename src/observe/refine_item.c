@@ -154,7 +154,7 @@ static const char *facts_of(struct refine_work *w, const struct reply_item *item
 		else
 			(*removed)++;
 	}
-	return refine_list(w->a, kept, n);
+	return json_list(w->a, kept, n);
 }
 
 static const char *concepts_of(struct refine_work *w, const struct reply_item *item)
@@ -172,7 +172,7 @@ static const char *concepts_of(struct refine_work *w, const struct reply_item *i
 		if (concept && !is_there)
 		kept[n++] = concept;
 	}
-	return refine_list(w->a, kept, n);
+	return json_list(w->a, kept, n);
 }
 
 /* ---- observations ---- */

@@ -22,20 +22,6 @@ const struct event *refine_event(const struct refine_work *w, int64_t id)
 	return NULL;
 }
 
-const char *refine_list(struct arena *a, const char *const *items, size_t n)
-{
-	AUTO(buf_done) struct buf out = { 0 };
-	struct jw w = { .out = &out };
-
-	if (!n)
-		return NULL;
-	jw_array(&w, NULL);
-	for (size_t i = 0; i < n; i++)
-		jw_str(&w, NULL, items[i]);
-	jw_end(&w, ']');
-	return arena_dup(a, out.data, out.len);
-}
-
 /* ---- evidence ---- */
 
 static const char *role_of(const struct event *e)

@@ -29,8 +29,6 @@ void refine_files(struct refine_work *w, const struct reply_item *item, struct m
 /* With the model, the tally and the status; `base` is the confidence that it has when all holds. */
 void refine_finish(struct refine_work *w, struct memory *m, double base, size_t removed);
 char *refine_tally(struct arena *a, const char *version, size_t claims, size_t unsupported, size_t removed);
-/* JSON array of these; NULL when there are none. */
-const char *refine_list(struct arena *a, const char *const *items, size_t n);
 /* Event of the unit by id; NULL. */
 const struct event *refine_event(const struct refine_work *w, int64_t id);
 

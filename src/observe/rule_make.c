@@ -159,20 +159,6 @@ void draft_concept(struct draft *d, const char *concept)
 	d->concepts[d->nconcepts++] = concept;
 }
 
-static const char *json_list(struct arena *a, const char *const *items, size_t n)
-{
-	AUTO(buf_done) struct buf out = { 0 };
-	struct jw w = { .out = &out };
-
-	if (!n)
-		return NULL;
-	jw_array(&w, NULL);
-	for (size_t i = 0; i < n; i++)
-		jw_str(&w, NULL, items[i]);
-	jw_end(&w, ']');
-	return arena_dup(a, out.data, out.len);
-}
-
 void draft_end(struct draft *d, struct rules_output *out)
 {
 	struct turn_view *v = d->v;
