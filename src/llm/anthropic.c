@@ -12,14 +12,8 @@
 static void base(const struct llm *l, struct buf *out)
 {
 	static const char *const ends[] = { "/v1/messages", "/v1" };
-	size_t n = strlen(l->c.url);
 
-	for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
-		if (str_ends(l->c.url, ends[i])) {
-			n -= strlen(ends[i]);
-			break;
-		}
-	buf_add(out, l->c.url, n);
+	llm_base(l, ends, ARRAY_LEN(ends), out);
 }
 
 static void path(const struct llm *l, struct buf *out)
@@ -61,12 +55,7 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 	jw_bool(w, "stream", true);
 	if (system.len)
 		jw_str(w, "system", system.data);
-	jw_array(w, "messages");
-	jw_object(w, NULL);
-	jw_str(w, "role", "user");
-	jw_str(w, "content", q->user);
-	jw_end(w, '}');
-	jw_end(w, ']');
+	question_messages(q, "", w);
 	if (question_by_schema(l, q))
 		tool(q, w);
 }

@@ -13,14 +13,8 @@
 static void base(const struct llm *l, struct buf *out)
 {
 	static const char *const doors[] = { "/api/chat", "/api", "/v1" };
-	size_t n = strlen(l->c.url);
 
-	for (size_t i = 0; i < ARRAY_LEN(doors); i++)
-		if (str_ends(l->c.url, doors[i])) {
-			n -= strlen(doors[i]);
-			break;
-		}
-	buf_add(out, l->c.url, n);
+	llm_base(l, doors, ARRAY_LEN(doors), out);
 }
 
 static void path(const struct llm *l, struct buf *out)
@@ -33,16 +27,6 @@ static void check_path(const struct llm *l, struct buf *out)
 {
 	base(l, out);
 	buf_printf(out, "/api/tags%s", l->query);
-}
-
-static void message(struct jw *w, const char *role, const char *text)
-{
-	if (!*text)
-		return;
-	jw_object(w, NULL);
-	jw_str(w, "role", role);
-	jw_str(w, "content", text);
-	jw_end(w, '}');
 }
 
 static void options(const struct llm *l, const struct llm_question *q, struct jw *w)
@@ -62,10 +46,7 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 
 	question_system(l, q, &system);
 	jw_str(w, "model", l->c.model);
-	jw_array(w, "messages");
-	message(w, "system", buf_cstr(&system));
-	message(w, "user", q->user);
-	jw_end(w, ']');
+	question_messages(q, buf_cstr(&system), w);
 	jw_bool(w, "stream", true);
 	/* A question that does not fit is an error then, where it would silently lose its beginning. */
 	jw_bool(w, "truncate", false);

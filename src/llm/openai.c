@@ -44,16 +44,6 @@ static void check_path(const struct llm *l, struct buf *out)
 	buf_printf(out, "/models%s", l->query);
 }
 
-static void message(struct jw *w, const char *role, const char *text)
-{
-	if (!*text)
-		return;
-	jw_object(w, NULL);
-	jw_str(w, "role", role);
-	jw_str(w, "content", text);
-	jw_end(w, '}');
-}
-
 static void response_format(const struct llm *l, const struct llm_question *q, struct jw *w)
 {
 	if (!question_by_schema(l, q) && !question_by_json(l, q))
@@ -75,10 +65,7 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 
 	question_system(l, q, &system);
 	jw_str(w, "model", l->c.model);
-	jw_array(w, "messages");
-	message(w, "system", buf_cstr(&system));
-	message(w, "user", q->user);
-	jw_end(w, ']');
+	question_messages(q, buf_cstr(&system), w);
 	jw_bool(w, "stream", true);
 	if (!(l->lacks & LACKS_USAGE)) {
 		jw_object(w, "stream_options");

@@ -73,6 +73,10 @@ void question_system(const struct llm *l, const struct llm_question *q, struct b
 bool question_by_schema(const struct llm *l, const struct llm_question *q);
 bool question_by_json(const struct llm *l, const struct llm_question *q);
 void question_schema(const struct llm_question *q, struct jw *w, const char *key);
+/* The member "messages"; a role without text is left out. */
+void question_messages(const struct llm_question *q, const char *system, struct jw *w);
+/* The address without the first of these that it ends with: people give it at any length. */
+void llm_base(const struct llm *l, const char *const *ends, size_t n, struct buf *out);
 
 /* stream.c: lines out of pieces. */
 #define STREAM_LINE_MAX (4u << 20)

@@ -1,4 +1,6 @@
 /* The parts of a request that providers have in common. */
+#include <string.h>
+
 #include "base/mem.h"
 #include "llm/parts.h"
 
@@ -24,4 +26,34 @@ void question_system(const struct llm *l, const struct llm_question *q, struct b
 void question_schema(const struct llm_question *q, struct jw *w, const char *key)
 {
 	jw_raw(w, key, str_of(q->schema));
+}
+
+static void message(struct jw *w, const char *role, const char *text)
+{
+	if (!*text)
+		return;
+	jw_object(w, NULL);
+	jw_str(w, "role", role);
+	jw_str(w, "content", text);
+	jw_end(w, '}');
+}
+
+void question_messages(const struct llm_question *q, const char *system, struct jw *w)
+{
+	jw_array(w, "messages");
+	message(w, "system", system);
+	message(w, "user", q->user);
+	jw_end(w, ']');
+}
+
+void llm_base(const struct llm *l, const char *const *ends, size_t n, struct buf *out)
+{
+	size_t len = strlen(l->c.url);
+
+	for (size_t i = 0; i < n; i++)
+		if (str_ends(l->c.url, ends[i])) {
+			len -= strlen(ends[i]);
+			break;
+		}
+	buf_add(out, l->c.url, len);
 }
