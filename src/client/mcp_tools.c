@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "model/names.h"
 
 static const char *tool_name(const struct op_spec *op)
 {
@@ -103,14 +104,6 @@ static const char *const dull[] = { "score", "took_ms", "marks", "tokens", "key"
 static const char *const moments[] = { "at", "started_at", "last_event_at", "ended_at",
 	"valid_to" };
 
-static bool is_one_of(const char *const *words, size_t n, const char *word)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(words[i], word) == 0)
-			return true;
-	return false;
-}
-
 static bool is_dull(const char *key, const json *value)
 {
 	const char *text = json_value_str(value);
@@ -125,7 +118,7 @@ static bool is_dull(const char *key, const json *value)
 		(strcmp(text, "active") == 0 || strcmp(text, "ok") == 0 ||
 			strcmp(text, "unknown") == 0))
 		return true;
-	return is_one_of(dull, ARRAY_LEN(dull), key);
+	return name_is_any(key, dull, ARRAY_LEN(dull));
 }
 
 /* A copy without the dull members, times as dates. */
@@ -145,7 +138,7 @@ static void write_slim(struct jw *w, const char *key, const json *value)
 			write_slim(w, NULL, json_at(value, i));
 		jw_end(w, ']');
 	} else if (key && json_type(value) == JSON_INT &&
-		   is_one_of(moments, ARRAY_LEN(moments), key)) {
+		   name_is_any(key, moments, ARRAY_LEN(moments))) {
 		jw_str(w, key, clock_minute(&a, json_value_int(value, 0)));
 	} else if (json_type(value) == JSON_STRING) {
 		jw_slice(w, key, utf8_head_tail(&a, json_slice(value), MCP_STRING_MAX));

@@ -113,3 +113,8 @@ int name_find(const char *const *names, size_t n, const char *name)
 			return (int)i;
 	return -1;
 }
+
+bool name_is_any(const char *name, const char *const *names, size_t n)
+{
+	return name_find(names, n, name) >= 0;
+}

@@ -1,6 +1,7 @@
 #ifndef MODEL_NAMES_H
 #define MODEL_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -58,5 +59,6 @@ extern const char *const entity_kind_names[ENTITY_KIND_COUNT];
 
 /* Index of `name` in a table of n names; -1 when it is not there or NULL. */
 int name_find(const char *const *names, size_t n, const char *name);
+bool name_is_any(const char *name, const char *const *names, size_t n);
 
 #endif

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
+#include "model/names.h"
 #include "observe/entity_find.h"
 
 #define NESTED_MAX 3 /* shells within shells */
@@ -59,14 +60,6 @@ static const char *const valued[] = { "-r", "--requirement", "-c", "--constraint
 	"--workspace", "-f", "--find-links", "-n", "--name", "--root", "--path", "--git",
 	"--version", "-p", "--package", "--python", "--only", "--extra", "--save-prefix", "--dir" };
 
-static bool is_one_of(const char *word, const char *const *words, size_t n)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(word, words[i]) == 0)
-			return true;
-	return false;
-}
-
 static bool is_choice(const char *choices, const char *word)
 {
 	struct str rest = str_of(choices), one;
@@ -93,7 +86,7 @@ static void packages(
 {
 	for (size_t i = from; i < c->n; i++) {
 		const char *w = c->words[i];
-		if (is_one_of(w, valued, ARRAY_LEN(valued))) {
+		if (name_is_any(w, valued, ARRAY_LEN(valued))) {
 			i++;
 			continue;
 		}
@@ -110,7 +103,7 @@ static bool installs(struct finder *f, const struct shell_command *c, size_t at)
 	size_t verb = at + 1;
 
 	while (verb < c->n && c->words[verb][0] == '-' && strcmp(c->words[verb], "-S") != 0)
-		verb += is_one_of(c->words[verb], valued, ARRAY_LEN(valued)) ? 2 : 1;
+		verb += name_is_any(c->words[verb], valued, ARRAY_LEN(valued)) ? 2 : 1;
 	if (strcmp(tool, "uv") == 0 && verb + 1 < c->n && strcmp(c->words[verb], "pip") == 0) {
 		tool = "pip";
 		verb++;
@@ -134,11 +127,11 @@ static const char *const image_valued[] = { "-e", "--env", "-v", "--volume", "-p
 
 static void image(struct finder *f, const struct shell_command *c, size_t at)
 {
-	if (at + 1 >= c->n || !is_one_of(c->words[at + 1], image_verbs, ARRAY_LEN(image_verbs)))
+	if (at + 1 >= c->n || !name_is_any(c->words[at + 1], image_verbs, ARRAY_LEN(image_verbs)))
 		return;
 	for (size_t i = at + 2; i < c->n; i++) {
 		const char *w = c->words[i];
-		if (is_one_of(w, image_valued, ARRAY_LEN(image_valued))) {
+		if (name_is_any(w, image_valued, ARRAY_LEN(image_valued))) {
 			i++;
 		} else if (w[0] != '-') {
 			entity_image(f, str_of(w));
@@ -295,7 +288,7 @@ static void shows(struct looker *l, const struct shell_command *c, size_t at)
 	static const char *const showing[] = { "cat", "head", "tail", "nl", "sed", "bat", "less" };
 	const char *last = c->words[c->n - 1];
 
-	if (!is_one_of(c->words[at], showing, ARRAY_LEN(showing)) || c->n - at < 2)
+	if (!name_is_any(c->words[at], showing, ARRAY_LEN(showing)) || c->n - at < 2)
 		return;
 	if (last[0] == '-' || !strchr(last, '.') || strchr(last, ' ') || strchr(last, ','))
 		return;
@@ -321,7 +314,7 @@ static void inner(struct looker *l, const struct shell_command *c, size_t at)
 	const char *name = path_base(c->words[at]);
 
 	for (size_t i = at + 1; i + 1 < c->n && c->words[i][0] == '-'; i++) {
-		if (is_one_of(name, shells, ARRAY_LEN(shells)) && strchr(c->words[i], 'c')) {
+		if (name_is_any(name, shells, ARRAY_LEN(shells)) && strchr(c->words[i], 'c')) {
 			nested(l, c->words[i + 1]);
 			return;
 		}

@@ -441,14 +441,7 @@ static const char *const nothing_keys[] = { "nothing", "skip", "skip_summary", "
 	"skipped", "nothing_durable", "reason" };
 static const char *const inner_keys[] = { "content", "response", "result", "output", "text",
 	"message", "answer", "completion", "arguments", "parts" };
-
-static bool is_one_of(const char *key, const char *const *list, size_t n)
-{
-	for (size_t i = 0; key && i < n; i++)
-		if (strcmp(key, list[i]) == 0)
-			return true;
-	return false;
-}
+static const char *const memory_keys[] = { "observation", "memory", "summary" };
 
 static enum memory_kind hint_of(struct items_found *f, const struct node *n, enum memory_kind hint)
 {
@@ -496,7 +489,7 @@ static void note_inner(struct items_found *f, const struct node *n)
 	struct str s = str_trim(n->text);
 
 	if (n->kind != NODE_TEXT || f->inner.n || !s.n ||
-		!is_one_of(n->key, inner_keys, ARRAY_LEN(inner_keys)))
+		!name_is_any(n->key, inner_keys, ARRAY_LEN(inner_keys)))
 		return;
 	if (is_inner(s))
 		f->inner = s;
@@ -509,14 +502,13 @@ static void walk(struct items_found *f, const struct node *n, enum memory_kind h
 
 	if (depth > DEPTH_MAX)
 		return;
-	if (is_one_of(n->key, nothing_keys, ARRAY_LEN(nothing_keys)))
+	if (name_is_any(n->key, nothing_keys, ARRAY_LEN(nothing_keys)))
 		note_nothing(f, n);
 	f->has_error |= n->key && strcmp(n->key, "error") == 0 && n->kind != NODE_WORD;
 	note_inner(f, n);
 	if (n->kind == NODE_TEXT && hint != KIND_NONE && n->text.n &&
 		(hint == KIND_FACT ||
-			is_one_of(n->key,
-				(const char *const[]){ "observation", "memory", "summary" }, 3))) {
+			name_is_any(n->key, memory_keys, ARRAY_LEN(memory_keys)))) {
 		add_item(f, n, hint, unit);
 		return;
 	}

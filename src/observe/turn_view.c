@@ -22,14 +22,6 @@ static const char *const look_tools[] = { "Read", "Grep", "Glob", "LS", "WebFetc
 	"NotebookRead", "LSP", "view_image", "read_file", "list_dir", "grep_files" };
 static const char *const agent_tools[] = { "Task", "Agent", "wait_agent", "wait" };
 
-bool name_is_any(const char *name, const char *const *names, size_t n)
-{
-	for (size_t i = 0; name && i < n; i++)
-		if (strcmp(name, names[i]) == 0)
-			return true;
-	return false;
-}
-
 char *one_line(struct arena *a, struct str text, size_t max)
 {
 	char *out = arena_alloc(a, text.n + 4);

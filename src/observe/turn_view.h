@@ -100,6 +100,5 @@ void turn_choice_add(struct turn_view *v, const struct event *e);
 bool turn_did_work(const struct turn_view *v);
 /* Text on one line, at most max bytes, cut at a word. */
 char *one_line(struct arena *a, struct str text, size_t max);
-bool name_is_any(const char *name, const char *const *names, size_t n);
 
 #endif
