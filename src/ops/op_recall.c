@@ -68,13 +68,14 @@ static double coverage_needed(const struct found *f)
 	return f->hit.similarity > 0 ? ANSWER_BOTH - (double)f->hit.similarity : ANSWER_COVERAGE;
 }
 
-static bool answers(struct recall *r, const struct found *f, double less)
+/* How much of the question it answers; all of it when it is near enough in meaning. */
+static double coverage_of(struct recall *r, const struct found *f)
 {
 	struct arena *a = r->call->arena;
 	const struct memory *m = f->memory;
 	const char *texts[4] = { 0 };
 	if (!r->question.n || is_near(f))
-		return true;
+		return 1;
 	if (m) {
 		texts[0] = m->title;
 		texts[1] = memory_text(a, m);
@@ -84,8 +85,7 @@ static bool answers(struct recall *r, const struct found *f, double less)
 		struct str text = str_of(event_text(a, f->event));
 		texts[0] = arena_dup(a, text.p, utf8_cut(text.p, text.n, MESSAGE_JUDGED_BYTES));
 	}
-	return question_match(&r->question, r->call->analyser, texts, ARRAY_LEN(texts)).coverage >=
-	       coverage_needed(f) - less;
+	return question_match(&r->question, r->call->analyser, texts, ARRAY_LEN(texts)).coverage;
 }
 
 static bool is_chosen(const struct recall *r, int64_t memory)
@@ -207,10 +207,14 @@ static int offer_search(struct recall *r, struct find *f, struct err *err)
 		feedback_order(r->call, result.found, result.n, err))
 		return -1;
 	bool is_answered = r->n > 0;
-	for (size_t i = 0; i < result.n && !is_answered; i++)
-		is_answered = is_there(&result.found[i]) && answers(r, &result.found[i], 0);
+	double *covered = ARENA_ARRAY(r->call->arena, double, result.n + 1);
+	for (size_t i = 0; i < result.n; i++) {
+		const struct found *one = &result.found[i];
+		covered[i] = is_there(one) ? coverage_of(r, one) : -1;
+		is_answered |= covered[i] >= coverage_needed(one);
+	}
 	for (size_t i = 0; i < result.n && is_answered; i++)
-		if (is_there(&result.found[i]) && answers(r, &result.found[i], ANSWER_BESIDE))
+		if (covered[i] >= coverage_needed(&result.found[i]) - ANSWER_BESIDE)
 			entry_offer(r, &result.found[i]);
 	return 0;
 }
