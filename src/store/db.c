@@ -292,7 +292,17 @@ int db_snapshot(struct db *db, struct err *err)
 
 int db_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
 {
-	return db->ops->tables(db, a, ret, ret_n, err);
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t cap = 0;
+	int rc;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (db_query(db, db->ops->tables_sql, NULL, 0, &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0)
+		ARENA_PUSH(a, *ret, *ret_n, cap, arena_str(a, db_text(r, 0)));
+	return rc;
 }
 
 int db_stream(struct db *db, const char *sql, struct db_rows **ret, struct err *err)

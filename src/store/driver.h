@@ -42,12 +42,12 @@ struct db_ops {
 	int (*wait)(struct db *db, int ms, struct err *err);
 	/* For copies. */
 	int (*snapshot)(struct db *db, struct err *err);
-	int (*tables)(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);
 	int (*stream)(struct db *db, const char *sql, struct db_rows **ret, struct err *err);
 	int (*columns)(struct db_rows *r);
 	const char *(*column)(struct db_rows *r, int col, bool *ret_is_blob);
 	int (*number)(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err);
 	bool is_shared;
+	const char *tables_sql; /* the names of all tables, oldest first */
 	/* Pairs of a word of a schema and how it is spelled, up to NULL. */
 	const char *const *spelling;
 };

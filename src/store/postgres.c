@@ -662,7 +662,8 @@ const struct db_ops postgres_ops = {
 	.wait = pg_wait,
 	.is_shared = true,
 	.snapshot = pg_snapshot,
-	.tables = pg_tables,
+	.tables_sql = "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = "
+		      "current_schema()::regnamespace ORDER BY oid",
 	.stream = pg_stream,
 	.columns = pg_columns,
 	.column = pg_column,

@@ -77,7 +77,6 @@ int pg_scrub(struct db *db, struct err *err);
 int pg_compact(struct db *db, struct err *err);
 int64_t pg_bytes(struct db *db);
 int pg_snapshot(struct db *db, struct err *err);
-int pg_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);
 int pg_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err);
 int pg_wait(struct db *db, int ms, struct err *err);
 

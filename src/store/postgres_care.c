@@ -161,25 +161,6 @@ int pg_snapshot(struct db *base, struct err *err)
 	return 0;
 }
 
-int pg_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
-{
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	const char **list = NULL;
-	size_t n = 0, cap = 0;
-	int rc;
-
-	if (db_query(db,
-		    "SELECT relname::text FROM pg_class WHERE relkind = 'r'"
-		    " AND relnamespace = current_schema()::regnamespace ORDER BY oid",
-		    NULL, 0, &r, err))
-		return -1;
-	while ((rc = db_next(r, err)) > 0)
-		ARENA_PUSH(a, list, n, cap, arena_str(a, db_text(r, 0)));
-	*ret = list;
-	*ret_n = n;
-	return rc;
-}
-
 /* The sequence behind a table's id; its last value is NULL as long as it gave none. */
 #define SEQUENCE "pg_get_serial_sequence(quote_ident(?1), 'id')"
 

@@ -394,7 +394,8 @@ const struct db_ops sqlite_ops = {
 	.bytes = sqlite_bytes,
 	.bytes_used = sqlite_bytes_used,
 	.snapshot = sqlite_snapshot,
-	.tables = sqlite_tables,
+	.tables_sql = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
+		      "'sqlite%' ORDER BY rowid",
 	.stream = sqlite_stream,
 	.columns = sqlite_columns,
 	.column = sqlite_column,

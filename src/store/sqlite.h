@@ -48,7 +48,6 @@ int sqlite_compact(struct db *db, struct err *err);
 int64_t sqlite_bytes(struct db *db);
 int64_t sqlite_bytes_used(struct db *db);
 int sqlite_snapshot(struct db *db, struct err *err);
-int sqlite_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);
 int sqlite_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err);
 
 #endif

@@ -201,26 +201,6 @@ int sqlite_snapshot(struct db *db, struct err *err)
 	return db_run(db, "BEGIN", NULL, 0, err);
 }
 
-int sqlite_tables(struct db *db, struct arena *a, const char ***ret, size_t *ret_n, struct err *err)
-{
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	const char **list = NULL;
-	size_t n = 0, cap = 0;
-	int rc;
-
-	if (db_query(db,
-		    "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE "
-		    "'sqlite%'"
-		    " ORDER BY rowid",
-		    NULL, 0, &r, err))
-		return -1;
-	while ((rc = db_next(r, err)) > 0)
-		ARENA_PUSH(a, list, n, cap, arena_str(a, db_text(r, 0)));
-	*ret = list;
-	*ret_n = n;
-	return rc;
-}
-
 int sqlite_number(struct db *db, const char *table, int64_t at_least, int64_t *ret, struct err *err)
 {
 	if (at_least &&
