@@ -178,6 +178,25 @@ static char *observer_of(struct client *c, const json *o, const json *jobs)
 	return arena_dup(a, buf_cstr(&out), out.len);
 }
 
+static void live_sessions(struct client *c, const json *sessions)
+{
+	struct term *t = &c->term;
+
+	if (json_len(sessions))
+		term_newline(t);
+	for (size_t i = 0; i < json_len(sessions); i++) {
+		const json *s = json_at(sessions, i);
+		term_indent(t, 2);
+		term_cell(t, REF, json_str(s, "ref"), 7, false);
+		term_cell(t, NAME, json_str(s, "agent"), 8, false);
+		term_cell(t, PLAIN,
+			json_str(s, "title") ? json_str(s, "title") : json_str(s, "project"),
+			t->width - 34, false);
+		term_cell(t, DIM, render_ago(c, json_int(s, "last_event_at", 0)), 16, true);
+		term_newline(t);
+	}
+}
+
 void render_status(struct client *c, const json *reply)
 {
 	struct term *t = &c->term;
@@ -227,20 +246,7 @@ void render_status(struct client *c, const json *reply)
 			json_str(json_get(reply, "observer"), "degraded"));
 		term_newline(t);
 	}
-	const json *sessions = json_get(reply, "sessions");
-	if (json_len(sessions))
-		term_newline(t);
-	for (size_t i = 0; i < json_len(sessions); i++) {
-		const json *s = json_at(sessions, i);
-		term_indent(t, 2);
-		term_cell(t, REF, json_str(s, "ref"), 7, false);
-		term_cell(t, NAME, json_str(s, "agent"), 8, false);
-		term_cell(t, PLAIN,
-			json_str(s, "title") ? json_str(s, "title") : json_str(s, "project"),
-			t->width - 34, false);
-		term_cell(t, DIM, render_ago(c, json_int(s, "last_event_at", 0)), 16, true);
-		term_newline(t);
-	}
+	live_sessions(c, json_get(reply, "sessions"));
 }
 
 void render_doctor(struct client *c, const json *reply)
