@@ -8,16 +8,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/proc.h"
 #include "daemon/embedding_parts.h"
 #include "embed/model.h"
 #include "text/hash.h"
 
-#define EXE_MAX 4096
 #define MODEL_NAME_MAX (REMOTE_ID_MAX + 16)
 
 struct wish {
@@ -26,17 +25,12 @@ struct wish {
 	const char *file; /* of the builtin model */
 };
 
-static const char *exe_path(struct arena *a)
-{
-	char path[EXE_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	return n > 0 ? arena_dup(a, path, (size_t)n) : NULL;
-}
-
 const char *embedding_model_file(struct embedding *e, struct arena *a)
 {
+	AUTO(buf_done) struct buf self = { 0 };
 	const char *places[MODEL_PLACES];
-	size_t n = model_places(a, e->setup.home, exe_path(a), places);
+	const char *program = proc_self_path(&self) ? NULL : self.data;
+	size_t n = model_places(a, e->setup.home, program, places);
 	return model_find(places, n);
 }
 
