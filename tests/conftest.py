@@ -10,6 +10,7 @@ import tempfile
 import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import model_server  # noqa: E402
 from lib import Remanence  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("REMANENCE_TEST_BUILD", pathlib.Path(__file__).parent.parent / "build"))
@@ -67,3 +68,17 @@ def rem(scratch):
     r = Remanence(BUILD, scratch)
     yield r
     r.close()
+
+
+@pytest.fixture
+def server():
+    """A scripted model server of the test's own."""
+    with model_server.running() as s:
+        yield s
+
+
+@pytest.fixture(scope="module")
+def shared_server():
+    """A scripted model server for all tests of a file: each clears it first."""
+    with model_server.running() as s:
+        yield s

@@ -4,8 +4,10 @@ import os
 import pathlib
 import signal
 import socket
+import sqlite3
 import subprocess
 import time
+import urllib.request
 import uuid
 
 LIMIT = float(os.environ.get("REMANENCE_TEST_LIMIT", "60"))  # seconds that a condition may take
@@ -76,6 +78,18 @@ class Remanence:
         data = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
         return self.run("hook", agent, event, input=data, env=env, cwd=cwd).out
 
+    def http(self, path, body=None):
+        """What a route says: to GET, or to POST of a body."""
+        request = urllib.request.Request("http://%s%s" % (self.json("status")["http"], path), data=body and json.dumps(body).encode(),
+                                         headers={"Authorization": "Bearer " + (self.home / "run" / "token").read_text().strip()})
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as reply:
+            return json.load(reply)
+
+    def sql(self, query, *args):
+        """Rows of the store, when it is a file."""
+        with sqlite3.connect("file:%s?mode=ro" % (self.home / "remanence.db"), uri=True, timeout=30) as db:
+            return db.execute(query, args).fetchall()
+
     def spool(self, where="new"):
         folder = self.home / "spool" / where
         return sorted(p for p in folder.iterdir()) if folder.exists() else []
@@ -142,6 +156,27 @@ def is_zombie(pid):
         return pathlib.Path("/proc/%d/stat" % pid).read_text().rsplit(")", 1)[1].split()[0] == "Z"
     except OSError:
         return True
+
+
+class Driver:
+    """A program of tests/drive, which asks a provider and says in lines of JSON what came of it. `text` and `options` hold unless a call says otherwise."""
+
+    def __init__(self, build, name, text, server=None, **options):
+        self.program, self.text, self.server, self.options = build / "tests" / "drive" / name, text, server, options
+
+    def run(self, provider, url, text=None, env=None, timeout=120, **options):
+        words = ["%s=%s" % o for o in {**self.options, **options}.items()]
+        environ = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and "proxy" not in k.lower()}
+        done = subprocess.run([str(self.program), provider, url, *words], input=(self.text if text is None else text).encode(),
+                              capture_output=True, timeout=timeout, env={**environ, **(env or {})})
+        assert done.stderr == b"", done.stderr.decode("utf-8", "replace")[-3000:]
+        return [json.loads(line) for line in done.stdout.decode().splitlines()]
+
+    def ask(self, provider, behaviour, text=None, **options):
+        """The last line about this behaviour of the scripted server, and the requests that the server saw for it."""
+        name = "%s~%s" % (behaviour, uuid.uuid4().hex[:8])
+        last = self.run(provider, "%s/%s" % (self.server.url, name), text, **options)[-1]
+        return last, [r for r in self.server.log if r["behaviour"] == name]
 
 
 class ClaudeSession:

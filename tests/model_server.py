@@ -14,6 +14,7 @@ The behaviour "live" plays what was set last.
     POST /_reset      forgets requests, counters and texts
     POST /_open       lets go of what waits (the behaviours that fall silent)
 """
+import contextlib
 import email.utils
 import gzip
 import http.server
@@ -1221,6 +1222,17 @@ def serve_in_thread():
     server = Server()
     threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
     return server
+
+
+@contextlib.contextmanager
+def running():
+    """The server for as long as a block runs; what still waits for an answer then is let go of."""
+    server = serve_in_thread()
+    try:
+        yield server
+    finally:
+        server.gate.set()
+        server.shutdown()
 
 
 if __name__ == "__main__":

@@ -1,49 +1,22 @@
 """What becomes of texts that a server is to embed, for each thing that servers do."""
 import json
 import math
-import os
-import subprocess
 import uuid
 
 import pytest
 
 import model_server
+from lib import Driver
 
 ALL = ("openai", "ollama", "jobs")
 KEY = "sk-embed-0123456789"
 TEXTS = "the parser reads names\nla recette du pain\n日本語のテキスト 🎉"
 
 
-@pytest.fixture(scope="module")
-def server():
-    s = model_server.serve_in_thread()
-    yield s
-    s.gate.set()
-    s.shutdown()
-
-
-class Driver:
-    def __init__(self, build, server):
-        self.program, self.server = build / "tests" / "drive" / "embed_ask", server
-
-    def run(self, provider, url, texts=TEXTS, env=None, **options):
-        options = {"model": model_server.MODEL, **options}
-        environ = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and "proxy" not in k.lower()}
-        done = subprocess.run([str(self.program), provider, url, *("%s=%s" % o for o in options.items())], input=texts.encode(),
-                              capture_output=True, timeout=120, env={**environ, **(env or {})})
-        assert done.stderr == b"", done.stderr.decode("utf-8", "replace")[-3000:]
-        return [json.loads(line) for line in done.stdout.decode().splitlines()]
-
-    def ask(self, provider, behaviour, texts=TEXTS, **options):
-        name = "%s~%s" % (behaviour, uuid.uuid4().hex[:8])
-        results = self.run(provider, "%s/%s" % (self.server.url, name), texts, **options)
-        return results[-1], [r for r in self.server.log if r["behaviour"] == name]
-
-
 @pytest.fixture
-def driver(build, server):
-    server.clear()
-    return Driver(build, server)
+def driver(build, shared_server):
+    shared_server.clear()
+    return Driver(build, "embed_ask", TEXTS, shared_server, model=model_server.MODEL)
 
 
 def unit(text, dims=model_server.DIMS):

@@ -13,19 +13,11 @@ from lib import ClaudeSession, is_zombie, wait_for
 UNITS = int(os.environ.get("REMANENCE_TEST_UNITS", "300"))  # of the provider that is dead for the whole time; 10000 in the long run
 
 
-@pytest.fixture(scope="module")
-def server():
-    s = model_server.serve_in_thread()
-    yield s
-    s.gate.set()
-    s.shutdown()
-
-
 @pytest.fixture
-def model(rem, server):
+def model(rem, shared_server):
     """Remanence with a model whose server plays what it is told."""
-    server.clear()
-    return Model(rem, server)
+    shared_server.clear()
+    return Model(rem, shared_server)
 
 
 def answer(*observations, unit=1, facts=(), nothing=""):
@@ -100,8 +92,7 @@ class Model:
 
     def sql(self, query, *args):
         wait_for(lambda: (self.rem.home / "remanence.db").exists(), "the store")
-        with sqlite3.connect("file:%s?mode=ro" % (self.rem.home / "remanence.db"), uri=True, timeout=30) as db:
-            return db.execute(query, args).fetchall()
+        return self.rem.sql(query, *args)
 
     def write(self, query, *args):
         """Into the store of a daemon that has left."""

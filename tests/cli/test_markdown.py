@@ -2,18 +2,14 @@
 import json
 import os
 import pathlib
-import sqlite3
 import subprocess
-import time
 
 import pytest
 
-from lib import Remanence, wait_for
+from lib import wait_for
+from test_meaning import install, needs_model
 
 SECTIONS = pathlib.Path(__file__).parent.parent / "data" / "sections" / "pairs.jsonl"
-MODEL = pathlib.Path(os.environ.get("REMANENCE_TEST_MODEL") or
-                     pathlib.Path(os.environ.get("REMANENCE_TEST_CACHE", "/nonexistent")) / "model" / "model.bin")
-needs_model = pytest.mark.skipif(not MODEL.is_file(), reason="there is no model file; get it with: tools/model-get %s" % MODEL.parent)
 
 NETWORK = """---
 title: Réseau
@@ -56,11 +52,6 @@ def places(rem, *words):
 
 def folder(rem, namespace="notes"):
     return [f for f in rem.json("sync", "list")["folders"] if f["namespace"] == namespace][0]
-
-
-def rows(rem, sql):
-    with sqlite3.connect("file:%s?mode=ro" % (rem.home / "remanence.db"), uri=True) as db:
-        return db.execute(sql).fetchall()
 
 
 def test_a_folder_is_searchable_when_add_returns(rem, notes):
@@ -225,7 +216,7 @@ def test_saving_as_editors_do_leaves_no_trace(rem, notes):
         f.write("\n## Three\n\nkakapo\n")
     wait_for(lambda: hits(rem, "kakapo"), "what was written in pieces")
     assert hits(rem, "wireguard")[0]["ref"] == ref
-    assert [r[0] for r in rows(rem, "SELECT path FROM source_file")] == ["network.md"]
+    assert [r[0] for r in rem.sql("SELECT path FROM source_file")] == ["network.md"]
 
 
 def test_a_folder_that_is_away_keeps_its_chunks(rem, notes):
@@ -279,9 +270,9 @@ def test_a_daemon_that_is_killed_leaves_whole_files_only(rem, notes):
     run.wait(60)
     rem.json("sync", "run")
     assert rem.json("sync", "list")["folders"][0]["files"] == 301
-    assert set(rows(rem, "SELECT count(*) FROM chunk c JOIN source_file f ON f.id = c.source_file WHERE f.path <> 'network.md' "
-                         "GROUP BY f.id")) == {(5,)}
-    assert rows(rem, "SELECT count(*) FROM memory WHERE kind = 5") == rows(rem, "SELECT count(*) FROM chunk")
+    assert set(rem.sql("SELECT count(*) FROM chunk c JOIN source_file f ON f.id = c.source_file WHERE f.path <> 'network.md' "
+                       "GROUP BY f.id")) == {(5,)}
+    assert rem.sql("SELECT count(*) FROM memory WHERE kind = 5") == rem.sql("SELECT count(*) FROM chunk")
 
 
 def test_secrets_and_private_parts_reach_neither_store_nor_search(rem, notes):
@@ -397,7 +388,7 @@ def test_the_search_log_keeps_what_is_wished_and_forgets_words(rem, notes):
 
     def logged():
         rem.run("stop")
-        found = rows(rem, "SELECT results, query FROM search_log ORDER BY id")
+        found = rem.sql("SELECT results, query FROM search_log ORDER BY id")
         rem.start()
         return found
     hits(rem, "wireguard")
@@ -433,11 +424,6 @@ def asked(rem, path, body=None):
     return json.loads(out)
 
 
-def with_model(rem):
-    (rem.home / "model").mkdir(parents=True)
-    (rem.home / "model" / "model.bin").symlink_to(MODEL)
-
-
 def embedded(rem):
     wait_for(lambda: rem.json("stats")["jobs"]["embed"] == 0, "everything to be embedded")
     return rem.json("status")["embedder"]["made"]
@@ -446,7 +432,7 @@ def embedded(rem):
 @needs_model
 def test_sections_are_found_by_questions_without_a_common_word_and_the_usual_threshold_tells_them_apart(rem):
     pairs = [json.loads(line) for line in SECTIONS.read_text().splitlines()]
-    with_model(rem)
+    install(rem)
     topics = {(p["language"], p["section"]): p["topic"] for p in pairs}
     for language in ("fr", "en"):
         (rem.scratch / language).mkdir()
@@ -468,7 +454,7 @@ def test_sections_are_found_by_questions_without_a_common_word_and_the_usual_thr
 @needs_model
 def test_an_edit_and_a_rename_embed_only_what_is_new(rem, notes):
     (notes / "more.md").write_text("".join("## Part %d\n\nSomething to be said about number %d.\n\n" % (i, i) for i in range(20)))
-    with_model(rem)
+    install(rem)
     add(rem)
     before = embedded(rem)
     assert before == 23

@@ -1,7 +1,5 @@
 """Vectors by a server: made in batches, kept when paid for, answering on while another model takes over, and never in the way."""
 import json
-import sqlite3
-import urllib.request
 
 import pytest
 
@@ -12,14 +10,6 @@ from test_meaning import embedded, embedder, install, needs_model
 NOTES = ["the parser strips trailing white space", "deploy with make ship from the main branch", "the printer on the second floor is broken",
          "bread needs flour, water, salt and time"]
 MEANT = ["--mode", "semantic"]
-
-
-@pytest.fixture
-def server():
-    s = model_server.serve_in_thread()
-    yield s
-    s.gate.set()
-    s.shutdown()
 
 
 @pytest.fixture
@@ -54,8 +44,7 @@ def texts(server):
 
 
 def calls(rem):
-    with sqlite3.connect("file:%s?mode=ro" % (rem.home / "remanence.db"), uri=True) as db:
-        return db.execute("SELECT provider, model, units, tokens_in, outcome FROM model_call WHERE kind = 5 ORDER BY id").fetchall()
+    return rem.sql("SELECT provider, model, units, tokens_in, outcome FROM model_call WHERE kind = 5 ORDER BY id")
 
 
 def best(rem, question):
@@ -80,10 +69,7 @@ def test_a_server_embeds_and_questions_find_what_it_embedded(asked, server, prov
 
 
 def health(rem):
-    request = urllib.request.Request("http://%s/health" % rem.json("status")["http"],
-                                     headers={"Authorization": "Bearer " + (rem.home / "run" / "token").read_text().strip()})
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as reply:
-        return json.load(reply)
+    return rem.http("/health")
 
 
 def test_health_says_whether_ollama_is_well(asked, server):
@@ -226,8 +212,7 @@ def test_what_is_forgotten_goes_from_every_models_vectors(asked, server):
     asked.run("config", "set", "embed.model", "scripted-2")
     wait_for(lambda: embedder(asked)["old_answers"], "the old vectors to answer")
     asked.run("forget", ref, "--yes")
-    with sqlite3.connect("file:%s?mode=ro" % (asked.home / "remanence.db"), uri=True) as db:
-        assert db.execute("SELECT count(*) FROM vector").fetchone() == (3,)
+    assert asked.sql("SELECT count(*) FROM vector") == [(3,)]
     assert all(not h["title"].startswith("bread") for h in asked.json("search", "flour and water", *MEANT)["hits"])
 
 

@@ -8,6 +8,7 @@ import uuid
 import pytest
 
 import model_server
+from lib import Driver
 
 SCHEMA = '{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}'
 ALL = ("openai", "ollama", "anthropic", "gemini")
@@ -17,39 +18,12 @@ PEAK_KB = 64 << 10  # of the whole process, whatever a server sends
 MB = 1 << 20
 
 
-@pytest.fixture(scope="module")
-def server():
-    s = model_server.serve_in_thread()
-    yield s
-    s.gate.set()
-    s.shutdown()
-
-
-class Driver:
-    def __init__(self, build, server):
-        self.program, self.server = build / "tests" / "drive" / "llm_ask", server
-
-    def run(self, provider, url, question="What happened?", env=None, **options):
-        options = {"model": model_server.MODEL, "stall_ms": 8000, "timeout_ms": 30000, **options}
-        environ = {k: v for k, v in os.environ.items() if not k.endswith("_API_KEY") and "proxy" not in k.lower()}
-        done = subprocess.run([str(self.program), provider, url, *("%s=%s" % o for o in options.items())], input=question.encode(),
-                              capture_output=True, timeout=120, env={**environ, **(env or {})})
-        assert done.stderr == b"", done.stderr.decode("utf-8", "replace")[-3000:]
-        return [json.loads(line) for line in done.stdout.decode().splitlines()]
-
-    def ask(self, provider, behaviour, **options):
-        """The answer, and the requests that the server saw for it."""
-        name = "%s~%s" % (behaviour, uuid.uuid4().hex[:8])
-        answer = self.run(provider, "%s/%s" % (self.server.url, name), **options)[-1]
-        return answer, [r for r in self.server.log if r["behaviour"] == name]
-
-
 @pytest.fixture
-def driver(build, server):
+def driver(build, shared_server):
     if not (build / "tests" / "drive" / "llm_ask").exists():
         pytest.skip("tests/drive/llm_ask is not built")
-    server.clear()
-    return Driver(build, server)
+    shared_server.clear()
+    return Driver(build, "llm_ask", "What happened?", shared_server, model=model_server.MODEL, stall_ms=8000, timeout_ms=30000)
 
 
 WELL = ["ok", "ok-bytes", "ok-gzip", "ok-deflate-pieces", "ok-whole", "ok-pretty", "ok-crlf", "ok-no-mark", "ok-until-close", "ok-drip",
@@ -402,12 +376,12 @@ def test_a_command_is_a_model(driver, script, outcome, words):
 
 
 def test_a_command_gets_the_question_and_knows_that_it_observes(driver):
-    [a] = driver.run("command", "cat; env", system="Be brief.", schema=SCHEMA, question="What happened?",
+    [a] = driver.run("command", "cat; env", system="Be brief.", schema=SCHEMA, text="What happened?",
                      env={"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli", "REMANENCE_OBSERVER_KEY": KEY})
     assert a["text"].startswith("Be brief.\n\nWhat happened?\n\nAnswer with JSON") and '"required":["title"]' in a["text"]
     assert "REMANENCE_IGNORE=1" in a["text"] and "REMANENCE_OBSERVER=1" in a["text"]
     assert "CLAUDECODE" not in a["text"] and "ENTRYPOINT" not in a["text"] and KEY not in a["text"]
-    [a] = driver.run("command", "pwd", question="x" * 300000)
+    [a] = driver.run("command", "pwd", text="x" * 300000)
     assert a["text"] == "/\n"
 
 

@@ -4,7 +4,6 @@ import os
 import pathlib
 import subprocess
 import urllib.parse
-import urllib.request
 import uuid
 
 import pytest
@@ -64,14 +63,6 @@ def rem(rem, db):
     return rem
 
 
-@pytest.fixture
-def server():
-    s = model_server.serve_in_thread()
-    yield s
-    s.gate.set()
-    s.shutdown()
-
-
 def follow(rem):
     rem.run("sync", "add", rem.notes, "--namespace", "notes")
     embedded(rem)
@@ -89,10 +80,7 @@ def ask(db, text, more="", dims=model_server.DIMS):
 
 
 def post_search(rem, query, **more):
-    request = urllib.request.Request("http://%s/search" % rem.json("status")["http"], data=json.dumps({"query": query, **more}).encode(),
-                                     headers={"Authorization": "Bearer " + (rem.home / "run" / "token").read_text().strip()})
-    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=60) as reply:
-        return json.load(reply)
+    return rem.http("/search", {"query": query, **more})
 
 
 def sql_line(rem):

@@ -1,6 +1,5 @@
 """The real Claude Code, offline: captured, remembered, asked, killed, unwired."""
 import json
-import signal
 import subprocess
 
 import pytest

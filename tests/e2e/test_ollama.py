@@ -4,7 +4,7 @@ import subprocess
 
 import pytest
 
-import ollama
+from lib import Driver
 
 # A test may wait for the server to be built.
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
@@ -14,19 +14,9 @@ SCHEMA = {"type": "object", "required": ["title", "type"], "additionalProperties
 QUESTION = "The person asked for a fix of the login timeout. The assistant ran: pytest tests/test_login.py (exit 1), changed 30 to 300 in login.py, ran pytest again (exit 0)."
 
 
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    url, process = ollama.start(tmp_path_factory.mktemp("ollama"))
-    yield url
-    ollama.stop(process)
-
-
 def ask(build, provider, url, question=QUESTION, **options):
-    options = {"model": "smollm2", "timeout_ms": 240000, "stall_ms": 200000, "max_tokens": 120, **options}
-    done = subprocess.run([str(build / "tests" / "drive" / "llm_ask"), provider, url, *("%s=%s" % o for o in options.items())],
-                          input=question, capture_output=True, text=True, timeout=500)
-    assert done.stderr == "", done.stderr[-3000:]
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    driver = Driver(build, "llm_ask", question, model="smollm2", timeout_ms=240000, stall_ms=200000, max_tokens=120)
+    return driver.run(provider, url, timeout=500, **options)
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])

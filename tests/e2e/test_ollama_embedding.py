@@ -1,23 +1,12 @@
 """A real Ollama as the embedder, with a real small model: found by meaning through the real daemon."""
-import json
-import subprocess
-
 import pytest
 
-import ollama
-from lib import wait_for
+from lib import Driver, wait_for
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(3600)]
 
 NOTES = ["The parser strips trailing white space from every line.", "Deploying is done with make ship, from the main branch only.",
          "The printer on the second floor is out of order.", "Bread needs flour, water, salt and time."]
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory):
-    url, process = ollama.start(tmp_path_factory.mktemp("ollama"))
-    yield url
-    ollama.stop(process)
 
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
@@ -36,13 +25,10 @@ def test_a_real_model_finds_by_meaning(rem, url, provider):
 
 @pytest.mark.parametrize("provider", ["ollama", "openai"])
 def test_real_vectors_are_those_that_are_documented_and_a_missing_model_is_said(build, url, provider):
-    def run(*options):
-        done = subprocess.run([str(build / "tests" / "drive" / "embed_ask"), provider, url, *options], input="hello world\n", capture_output=True,
-                              text=True, timeout=300)
-        return json.loads(done.stdout.splitlines()[-1]) if done.stdout else None
-    result = run("model=all-minilm", "timeout_ms=200000")
+    driver = Driver(build, "embed_ask", "hello world\n", model="all-minilm")
+    [result] = driver.run(provider, url, timeout=300, timeout_ms=200000)
     assert result["outcome"] == "ok" and result["dims"] == 384
     assert result["vectors"][0][:4] == pytest.approx([-0.0345, 0.0309, 0.0067, 0.0261], abs=0.002)
-    result = run("model=missing-model", "timeout_ms=200000")
+    [result] = driver.run(provider, url, timeout=300, model="missing-model", timeout_ms=200000)
     assert result["outcome"] == "setup" and "missing-model" in result["detail"]
-    assert run("model=all-minilm", "check=1") is None
+    assert driver.run(provider, url, timeout=300, check=1) == []
