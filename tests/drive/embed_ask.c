@@ -4,10 +4,10 @@
  */
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "drive.h"
 #include "embed/remote.h"
 
 struct options {
@@ -17,39 +17,19 @@ struct options {
 
 static void take_option(struct options *o, const char *arg)
 {
-	const struct {
-		const char *name;
-		const char **text;
-		int *number;
-	} rows[] = {
-		{ "model", &o->config.model, NULL },
-		{ "key", &o->config.key, NULL },
-		{ "key_file", &o->config.key_file, NULL },
-		{ "key_command", &o->config.key_command, NULL },
-		{ "dims", NULL, (int *)&o->config.dims },
-		{ "timeout_ms", NULL, &o->config.timeout_ms },
-		{ "times", NULL, &o->times },
-		{ "use", NULL, &o->use },
-		{ "check", NULL, &o->check },
+	const struct drive_option rows[] = {
+		{ "model", &o->config.model, NULL, NULL },
+		{ "key", &o->config.key, NULL, NULL },
+		{ "key_file", &o->config.key_file, NULL, NULL },
+		{ "key_command", &o->config.key_command, NULL, NULL },
+		{ "dims", NULL, (int *)&o->config.dims, NULL },
+		{ "timeout_ms", NULL, &o->config.timeout_ms, NULL },
+		{ "times", NULL, &o->times, NULL },
+		{ "use", NULL, &o->use, NULL },
+		{ "check", NULL, &o->check, NULL },
 	};
-	const char *value = strchr(arg, '=');
 
-	for (size_t i = 0; value && i < ARRAY_LEN(rows); i++) {
-		if (strlen(rows[i].name) != (size_t)(value - arg) || !str_starts(arg, rows[i].name))
-			continue;
-		if (rows[i].text)
-			*rows[i].text = value + 1;
-		else
-			*rows[i].number = atoi(value + 1);
-		return;
-	}
-	die("there is no option '%s'", arg);
-}
-
-static void print(struct buf *line)
-{
-	puts(buf_cstr(line));
-	fflush(stdout);
+	drive_take_option(rows, ARRAY_LEN(rows), arg);
 }
 
 static void print_result(const struct remote *r, const struct remote_result *result, size_t n)
@@ -75,31 +55,15 @@ static void print_result(const struct remote *r, const struct remote_result *res
 	}
 	jw_end(&w, ']');
 	jw_end(&w, '}');
-	print(&line);
-}
-
-static int print_error(const struct err *err)
-{
-	AUTO(buf_done) struct buf line = { 0 };
-	struct jw w = { .out = &line };
-
-	jw_object(&w, NULL);
-	jw_str(&w, "error", err_codes[err->code].name);
-	jw_str(&w, "detail", err->text);
-	jw_str(&w, "hint", err->hint);
-	jw_end(&w, '}');
-	print(&line);
-	return 1;
+	drive_print(&line);
 }
 
 static size_t read_lines(struct buf *all, struct str texts[REMOTE_BATCH_MAX])
 {
-	char piece[4096];
 	struct str rest, line;
 	size_t count = 0;
 
-	for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0;)
-		buf_add(all, piece, n);
+	drive_read_input(all);
 	rest = (struct str){ buf_cstr(all), all->len };
 	while (count < REMOTE_BATCH_MAX && str_line(&rest, &line))
 		texts[count++] = line;
@@ -121,9 +85,9 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		take_option(&o, argv[i]);
 	if (remote_open(&o.config, &r, &err) < 0)
-		return print_error(&err);
+		return drive_print_error(&err);
 	if (o.check) {
-		int result = remote_check(r, &err) < 0 ? print_error(&err) : 0;
+		int result = remote_check(r, &err) < 0 ? drive_print_error(&err) : 0;
 		remote_close(r);
 		return result;
 	}

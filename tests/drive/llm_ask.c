@@ -6,12 +6,11 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "drive.h"
 #include "llm/llm.h"
 
 #define SHOWN 2000
@@ -26,12 +25,7 @@ static _Atomic bool stop;
 
 static void take_option(struct options *o, const char *arg)
 {
-	const struct {
-		const char *name;
-		const char **text;
-		int *small;
-		int64_t *number;
-	} rows[] = {
+	const struct drive_option rows[] = {
 		{ "model", &o->config.model, NULL, NULL },
 		{ "key", &o->config.key, NULL, NULL },
 		{ "key_file", &o->config.key_file, NULL, NULL },
@@ -47,20 +41,8 @@ static void take_option(struct options *o, const char *arg)
 		{ "stop_ms", NULL, NULL, &o->stop_ms },
 		{ "check", NULL, NULL, &o->check },
 	};
-	const char *value = strchr(arg, '=');
 
-	for (size_t i = 0; value && i < ARRAY_LEN(rows); i++) {
-		if (strlen(rows[i].name) != (size_t)(value - arg) || !str_starts(arg, rows[i].name))
-			continue;
-		if (rows[i].text)
-			*rows[i].text = value + 1;
-		else if (rows[i].small)
-			*rows[i].small = atoi(value + 1);
-		else
-			*rows[i].number = atoll(value + 1);
-		return;
-	}
-	die("there is no option '%s'", arg);
+	drive_take_option(rows, ARRAY_LEN(rows), arg);
 }
 
 static void *stop_later(void *ctx)
@@ -119,30 +101,7 @@ static void print_answer(const struct llm_answer *a)
 	jw_str(&w, "detail", a->detail);
 	jw_int(&w, "peak_kb", peak_kb());
 	jw_end(&w, '}');
-	puts(buf_cstr(&line));
-	fflush(stdout);
-}
-
-static int print_error(const struct err *err)
-{
-	AUTO(buf_done) struct buf line = { 0 };
-	struct jw w = { .out = &line };
-
-	jw_object(&w, NULL);
-	jw_str(&w, "error", err_codes[err->code].name);
-	jw_str(&w, "detail", err->text);
-	jw_str(&w, "hint", err->hint);
-	jw_end(&w, '}');
-	puts(buf_cstr(&line));
-	return 1;
-}
-
-static void read_question(struct buf *to)
-{
-	char piece[4096];
-
-	for (size_t n; (n = fread(piece, 1, sizeof piece, stdin)) > 0;)
-		buf_add(to, piece, n);
+	drive_print(&line);
 }
 
 int main(int argc, char **argv)
@@ -162,13 +121,13 @@ int main(int argc, char **argv)
 	for (int i = 3; i < argc; i++)
 		take_option(&o, argv[i]);
 	if (llm_open(&o.config, &l, &err) < 0)
-		return print_error(&err);
+		return drive_print_error(&err);
 	if (o.check) {
-		int result = llm_check(l, &err) < 0 ? print_error(&err) : 0;
+		int result = llm_check(l, &err) < 0 ? drive_print_error(&err) : 0;
 		llm_close(l);
 		return result;
 	}
-	read_question(&user);
+	drive_read_input(&user);
 	o.question.user = buf_cstr(&user);
 	if (o.stop_ms && pthread_create(&thread, NULL, stop_later, &o) != 0)
 		return 1;
