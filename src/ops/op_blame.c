@@ -113,6 +113,23 @@ static int commit_read(struct blame *b, const char *rev, struct err *err)
 	return 0;
 }
 
+/*
+ * A file is read, and git asked, in the work tree that it lies in, also when no session was ever
+ * there: of that tree's folder, or of a clone beside the one that was captured.
+ */
+static void root_of(struct blame *b, const char *folder, const char *path)
+{
+	struct project_identity p;
+
+	project_identify(b->call->arena, folder, &p);
+	const char *roots[] = { p.worktree, p.root };
+	for (size_t i = 0; i < ARRAY_LEN(roots); i++)
+		if (roots[i] && (!path || path_below(roots[i], path))) {
+			b->root = roots[i];
+			return;
+		}
+}
+
 /* In which commit the line came; nothing when git cannot say. */
 static void line_blame(struct blame *b)
 {
@@ -373,8 +390,11 @@ int op_blame(struct op_call *call, struct jw *out, struct err *err)
 	if (b->root && !file_is_dir(b->root))
 		b->root = NULL;
 	const char *path = line_split(call->arena, what, &b->line);
-	bool is_file = call->cwd && file_exists(path_join(call->arena, call->cwd, path));
+	const char *whole = call->cwd ? path_clean(call->arena, call->cwd, path) : NULL;
+	bool is_file = whole && file_exists(whole);
 	if (is_hash(what) && !is_file) {
+		if (!b->root && call->cwd)
+			root_of(b, call->cwd, NULL);
 		if (!b->root)
 			return err_set(err, ERR_NOT_FOUND,
 				"the project's folder is gone: its commits cannot be asked for");
@@ -382,6 +402,8 @@ int op_blame(struct op_call *call, struct jw *out, struct err *err)
 			return -1;
 	} else {
 		b->path = call_file(call, path);
+		if (is_file)
+			root_of(b, path_parent(call->arena, whole), whole);
 		if (line_read(b, err))
 			return -1;
 		line_blame(b);

@@ -335,6 +335,32 @@ def test_a_line_a_file_and_a_commit_lead_to_the_words_behind_them(work):
     assert work.rem.json("blame", "README.md:1", cwd=work.repo)["sources"] == []
 
 
+def test_blame_reads_a_file_where_it_lies_also_where_no_session_was(work):
+    text = "int parse(void) { return 2; }\n"
+    work.known(work.session("make parse return two because callers count from two", "src/parser.c", text,
+                            "The parser in src/parser.c returns two now. Callers expect that."))
+    work.commit("parser returns two")
+    strange = work.rem.make_repo(work.rem.scratch / "strange", {"src/other.c": "int other(void);\n"})
+    head = work.rem.git(strange, "rev-parse", "HEAD")
+    for folder, name in ((strange, "src/other.c"), (strange / "src", "other.c"), (strange, strange / "src" / "other.c")):
+        line = work.rem.json("blame", "%s:1" % name, cwd=folder)
+        assert line["text"] == "int other(void);" and line["commit"]["hash"] == head and line["sources"] == []
+    assert work.rem.json("blame", head[:8], cwd=strange)["commit"]["hash"] == head
+    # a linked tree: its own line, not that of the main one
+    tree = work.rem.scratch / "tree"
+    work.git("worktree", "add", "-q", "-b", "beside", str(tree))
+    (tree / "src" / "parser.c").write_text("/* new */\n" + text)
+    beside = work.rem.json("blame", "src/parser.c:2", cwd=tree)
+    assert beside["text"] == text.strip()
+    assert [s["how"] for s in beside["sources"]] == ["edit"]
+    plain = work.rem.scratch / "plain"
+    plain.mkdir()
+    (plain / "a.txt").write_text("one line of text\n")
+    assert work.rem.json("blame", "a.txt:1", cwd=plain)["text"] == "one line of text"
+    done = work.rem.run("blame", head[:8], cwd=plain, check=False)
+    assert done.status != 0 and done.err.strip()
+
+
 def test_a_file_brings_its_past_before_it_is_read_once_a_session(work):
     m = work.session("make parse return two", "src/parser.c", "int parse(void) { return 2; }\n",
                      "The parser in src/parser.c returns two now. Callers expect that.")
