@@ -147,8 +147,9 @@ void render_model(struct client *c, const json *reply)
 	render_field(c, "model", json_str(reply, "model"));
 	render_field(c, "file", json_str(reply, "file"));
 	if (json_int(reply, "bytes", 0))
-		render_field(c, "size",
-			term_bytes(&c->term.arena, json_int(reply, "bytes", 0)));
+		render_field(c, "on disk",
+			arena_printf(&c->term.arena, "%s of vectors",
+				term_bytes(&c->term.arena, json_int(reply, "bytes", 0))));
 	if (json_str(reply, "trouble"))
 		render_field(c, "trouble", json_str(reply, "trouble"));
 }

@@ -118,8 +118,16 @@ static void list_show(struct client *c, const json *folders)
 static void result_show(struct client *c, const json *r)
 {
 	struct term *t = &c->term;
-	int64_t failures = json_int(r, "failures", 0);
+	int64_t failures = json_int(r, "failures", 0), added = json_int(r, "added", -1);
 
+	if (added == 0) {
+		term_put(t, PLAIN, "No further CLAUDE.md, AGENTS.md or memory folder was found; those that come are followed.");
+		term_newline(t);
+	} else if (added > 0) {
+		term_printf(t, PLAIN, "%s now.",
+			render_plural(c, added, "further folder is followed", "further folders are followed"));
+		term_newline(t);
+	}
 	term_printf(t, PLAIN, "%s of %s synced, %s skipped",
 		term_count(&t->arena, json_int(r, "synced", 0)),
 		render_plural(c, json_int(r, "files", 0), "file", "files"),

@@ -72,7 +72,7 @@ static const struct {
 		  "last_sync:int errors:int "
 		  "error:str? failed[path:str reason:str]]? next_cursor:str? namespace:str? "
 		  "files:int? synced:int? skipped:int? "
-		  "renamed:int? removed:int? chunks:int? new_chunks:int? failures:int?" },
+		  "renamed:int? removed:int? chunks:int? new_chunks:int? failures:int? added:int?" },
 	{ "config", "file:str? settings[key:str value:str? default:str? origin:str help:str]? "
 		    "key:str? value:str? origin:str?" },
 	{ "doctor", "checks[name:str ok:bool detail:str? advice:str?] ok:bool" },

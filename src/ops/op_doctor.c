@@ -271,7 +271,8 @@ static int check_capture(struct doctor *d, struct err *err)
 	if (!s.events)
 		SAY(d, "capture", false, "run `remanence install`, then `remanence import`", "nothing was captured yet%s", paused);
 	else
-		SAY(d, "capture", true, NULL, "%lld events of %lld sessions, the last %s%s", (long long)s.events, (long long)s.sessions,
+		SAY(d, "capture", true, NULL, "%lld event%s of %lld session%s, the last %s%s", (long long)s.events,
+			s.events == 1 ? "" : "s", (long long)s.sessions, s.sessions == 1 ? "" : "s",
 			clock_ago(d->call->arena, s.last_event_at, now), paused);
 	return 0;
 }

@@ -18,7 +18,6 @@
 static void result_write(
 	struct op_call *call, struct jw *out, const char *namespace, const struct sync_result *r)
 {
-	jw_object(out, NULL);
 	if (namespace)
 		jw_str(out, "namespace", namespace);
 	jw_int(out, "files", r->files);
@@ -38,7 +37,6 @@ static void result_write(
 	jw_end(out, ']');
 	jw_int(out, "failures", r->failures);
 	jw_real(out, "took_ms", (double)(clock_mono_us() - call->started_us) / 1000.0, 3);
-	jw_end(out, '}');
 }
 
 static int namespace_check(const char *name, struct err *err)
@@ -69,7 +67,9 @@ static int namespace_unknown(struct op_call *call, const char *name, struct err 
 			     "--namespace NS` adds one");
 }
 
-static int run(struct op_call *call, struct jw *out, const struct sync_request *q, struct err *err)
+/* added: folders that this call found ready; NULL: it did not look for any. */
+static int run(struct op_call *call, struct jw *out, const struct sync_request *q, const size_t *added,
+	struct err *err)
 {
 	const struct services *v = call->services;
 	struct sync_result r = { 0 };
@@ -78,7 +78,11 @@ static int run(struct op_call *call, struct jw *out, const struct sync_request *
 		return err_set(err, ERR_INTERNAL, "this door cannot sync");
 	if (v->sync(v->daemon, call, q, &r, err))
 		return -1;
+	jw_object(out, NULL);
+	if (added)
+		jw_int(out, "added", (int64_t)*added);
 	result_write(call, out, q->namespace, &r);
+	jw_end(out, '}');
 	return 0;
 }
 
@@ -149,7 +153,7 @@ static int sync_add_ready(struct op_call *call, struct jw *out, struct err *err)
 		    &a.folders, &a.n, err) ||
 		add(call, &a, err))
 		return -1;
-	return run(call, out, &q, err);
+	return run(call, out, &q, &a.n, err);
 }
 
 static int sync_add(struct op_call *call, struct jw *out, struct err *err)
@@ -182,7 +186,7 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 	f.id = old.id;
 	if (add(call, &a, err))
 		return -1;
-	return run(call, out, &(struct sync_request){ .namespace = namespace }, err);
+	return run(call, out, &(struct sync_request){ .namespace = namespace }, NULL, err);
 }
 
 /* --- list --- */
@@ -289,7 +293,7 @@ static int sync_run(struct op_call *call, struct jw *out, struct err *err)
 	return run(call, out,
 		&(struct sync_request){
 			.namespace = f.namespace, .is_forced = param_bool(call, "force") },
-		err);
+		NULL, err);
 }
 
 struct removing {

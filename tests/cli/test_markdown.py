@@ -324,13 +324,13 @@ def test_ready_made_folders_are_found_and_never_written(rem):
     (memory / "deploy.md").write_text("---\nname: deploy\ndescription: how to ship\n---\nShip with the pelican script.\n")
     (rem.user_home / ".claude" / "CLAUDE.md").write_text("I like short wombat answers.\n")
     before = {p: (p.stat().st_mtime_ns, p.read_bytes()) for p in [*rem.user_home.rglob("*.md"), *repo.rglob("*.md")]}
-    rem.run("sync", "add", "--ready", cwd=repo)
+    assert rem.run("sync", "add", "--ready", cwd=repo).out.count("3 further folders are followed now.") == 1
     names = {f["namespace"]: f["project"] for f in rem.json("sync", "list")["folders"]}
     assert names == {"claude-memory/app": "app", "instructions/app": "app", "instructions/user-claude": None}
     for word in ("platypus", "capybara", "pelican", "wombat"):
         assert hits(rem, word, cwd=repo), word
     assert not hits(rem, "narwhal", cwd=repo)
-    rem.run("sync", "add", "--ready", cwd=repo)
+    assert "No further CLAUDE.md" in rem.run("sync", "add", "--ready", cwd=repo).out
     assert len(rem.json("sync", "list")["folders"]) == 3
     second = rem.make_repo(rem.scratch / "second", {"AGENTS.md": "Feed the cassowary.\n"})
     rem.run("remember", "another note", cwd=second)
