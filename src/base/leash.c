@@ -40,21 +40,13 @@ struct leash {
 
 static __attribute__((noreturn)) void run_program(const struct leash_run *r, pid_t keeper)
 {
-	int why;
-
 	setpgid(0, 0);
 	close(HOLD);
 	fcntl(REPORT, F_SETFD, FD_CLOEXEC);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != keeper)
 		_exit(EXEC_FAILED);
-	if (!r->cwd || chdir(r->cwd) == 0)
-		execvpe(r->argv[0], (char *const *)(uintptr_t)r->argv,
-			r->env ? (char *const *)(uintptr_t)r->env : environ);
-	why = errno;
-	if (write(REPORT, &why, sizeof why) < 0)
-		_exit(EXEC_FAILED);
-	_exit(EXEC_FAILED);
+	proc_become(r->argv, r->env, r->cwd, REPORT);
 }
 
 /* Kills all that are our children now; false when the kernel does not list them. */
@@ -138,57 +130,16 @@ static __attribute__((noreturn)) void run_keeper(const struct leash_run *r, cons
 
 /* --- On our side. --- */
 
-static void close_fd(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
-/* The keeper's ends lie above the numbers that it moves them to, lest one overwrites another. */
-static int open_pipes(struct leash *l)
-{
-	int ends[2];
-
-	for (int i = 0; i < PIPES; i++)
-		l->ours[i] = l->theirs[i] = -1;
-	for (int i = 0; i < PIPES; i++) {
-		bool we_write = i == IN || i == HOLD;
-		if (pipe2(ends, O_CLOEXEC) < 0)
-			return -1;
-		l->ours[i] = ends[we_write];
-		fcntl(l->ours[i], F_SETFL, O_NONBLOCK);
-		l->theirs[i] = fcntl(ends[!we_write], F_DUPFD_CLOEXEC, THEIRS_FIRST_FREE);
-		close(ends[!we_write]);
-		if (l->theirs[i] < 0)
-			return -1;
-	}
-	return 0;
-}
-
 static int start(const struct leash_run *r, struct leash *l)
 {
-	if (open_pipes(l) < 0)
+	if (proc_pipes(l->ours, l->theirs, PIPES, 1u << IN | 1u << HOLD) < 0)
 		return -1;
 	l->keeper = fork();
 	if (l->keeper == 0)
 		run_keeper(r, l);
 	for (int i = 0; i < PIPES; i++)
-		close_fd(&l->theirs[i]);
+		proc_close(&l->theirs[i]);
 	return l->keeper < 0 ? -1 : 0;
-}
-
-static void write_input(struct leash *l, const struct leash_run *r)
-{
-	while (l->written < r->input_len) {
-		ssize_t n = write(l->ours[IN], r->input + l->written, r->input_len - l->written);
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n < 0)
-			break;
-		l->written += (size_t)n;
-	}
-	close_fd(&l->ours[IN]);
 }
 
 /* One piece. False when there was more than fits; that is read all the same, and dropped. */
@@ -200,7 +151,7 @@ static bool read_output(int *fd, struct buf *to)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return true;
 	if (n <= 0) {
-		close_fd(fd);
+		proc_close(fd);
 		return true;
 	}
 	size_t room = (to->max ? to->max : BUF_MAX) - to->len;
@@ -216,7 +167,7 @@ static void read_report(struct leash *l)
 	if (n == (ssize_t)sizeof why)
 		l->exec_errno = why;
 	else if (n == 0 || (errno != EAGAIN && errno != EINTR))
-		close_fd(&l->ours[REPORT]);
+		proc_close(&l->ours[REPORT]);
 }
 
 static int64_t ms_since(uint64_t start_us)
@@ -235,7 +186,7 @@ static bool serve(struct leash *l, const struct leash_run *r, struct buf *out, s
 		fds[i] = (struct pollfd){ .fd = l->ours[i], .events = i == IN ? POLLOUT : POLLIN };
 	poll(fds, HOLD, wait_ms);
 	if (fds[IN].revents)
-		write_input(l, r);
+		proc_feed(&l->ours[IN], r->input, r->input_len, &l->written);
 	if (fds[OUT].revents)
 		fits = read_output(&l->ours[OUT], out);
 	if (fds[ERRORS].revents)
@@ -276,8 +227,8 @@ int leash_run(const struct leash_run *r, struct buf *out, struct buf *errors,
 	else
 		ret->end = serve_to_end(&l, r, out, errors, ret);
 	for (int i = 0; i < PIPES; i++) {
-		close_fd(&l.ours[i]); /* HOLD among them: the keeper lets nothing live */
-		close_fd(&l.theirs[i]);
+		proc_close(&l.ours[i]); /* HOLD among them: the keeper lets nothing live */
+		proc_close(&l.theirs[i]);
 	}
 	while (l.keeper > 0 && waitpid(l.keeper, &status, 0) < 0 && errno == EINTR)
 		continue;

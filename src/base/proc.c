@@ -42,7 +42,7 @@ struct child {
 	bool is_gone;
 };
 
-static void close_fd(int *fd)
+void proc_close(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
@@ -75,37 +75,62 @@ static void exec_program(const char *const *argv, const char *const *env)
 	execvpe(argv[0], args, env ? (char *const *)(uintptr_t)env : environ);
 }
 
-static int open_pipes(struct child *c)
+void proc_become(const char *const *argv, const char *const *env, const char *cwd, int report)
+{
+	int why;
+
+	if (!cwd || chdir(cwd) == 0)
+		exec_program(argv, env);
+	why = errno;
+	if (write(report, &why, sizeof(why)) < 0)
+		_exit(EXEC_FAILED);
+	_exit(EXEC_FAILED);
+}
+
+int proc_pipes(int *ours, int *theirs, int n, unsigned we_write)
 {
 	int ends[2];
 
-	for (int i = 0; i < PIPES; i++)
-		c->ours[i] = c->theirs[i] = -1;
-	for (int i = 0; i < PIPES; i++) {
+	for (int i = 0; i < n; i++)
+		ours[i] = theirs[i] = -1;
+	for (int i = 0; i < n; i++) {
+		int writes = we_write >> i & 1;
+
 		if (pipe2(ends, O_CLOEXEC) < 0)
 			return -1;
-		c->ours[i] = ends[i == IN];
-		c->theirs[i] = ends[i != IN];
-		fcntl(c->ours[i], F_SETFL, O_NONBLOCK);
-		/* Above the numbers that the child moves them to, lest one overwrites another. */
-		if (c->theirs[i] <= REPORT_FD) {
-			int moved = fcntl(c->theirs[i], F_DUPFD_CLOEXEC, REPORT_FD + 1);
+		ours[i] = ends[writes];
+		theirs[i] = ends[!writes];
+		fcntl(ours[i], F_SETFL, O_NONBLOCK);
+		if (theirs[i] < n) {
+			int moved = fcntl(theirs[i], F_DUPFD_CLOEXEC, n);
 
 			if (moved < 0)
 				return -1;
-			close(c->theirs[i]);
-			c->theirs[i] = moved;
+			close(theirs[i]);
+			theirs[i] = moved;
 		}
 	}
 	return 0;
+}
+
+void proc_feed(int *fd, const char *input, size_t len, size_t *written)
+{
+	while (*written < len) {
+		ssize_t n = write(*fd, input + *written, len - *written);
+
+		if (n < 0 && (errno == EAGAIN || errno == EINTR))
+			return;
+		if (n < 0)
+			break;
+		*written += (size_t)n;
+	}
+	proc_close(fd);
 }
 
 /* In the child; does not return. */
 static __attribute__((noreturn)) void run_child(
 	const struct proc_run *r, const struct child *c, pid_t parent)
 {
-	int why;
-
 	setpgid(0, 0);
 	proc_reset_signals();
 	for (int i = IN; i <= REPORT; i++) {
@@ -118,19 +143,14 @@ static __attribute__((noreturn)) void run_child(
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != parent)
 		_exit(EXEC_FAILED);
-	if (!r->cwd || chdir(r->cwd) == 0)
-		exec_program(r->argv, r->env);
-	why = errno;
-	if (write(REPORT_FD, &why, sizeof(why)) < 0)
-		_exit(EXEC_FAILED);
-	_exit(EXEC_FAILED);
+	proc_become(r->argv, r->env, r->cwd, REPORT_FD);
 }
 
 static int start_child(const struct proc_run *r, struct child *c)
 {
 	pid_t parent = getpid();
 
-	if (open_pipes(c) < 0)
+	if (proc_pipes(c->ours, c->theirs, PIPES, 1u << IN) < 0)
 		return -1;
 	c->pid = fork();
 	if (c->pid < 0)
@@ -139,7 +159,7 @@ static int start_child(const struct proc_run *r, struct child *c)
 		run_child(r, c, parent);
 	setpgid(c->pid, c->pid);
 	for (int i = 0; i < PIPES; i++)
-		close_fd(&c->theirs[i]);
+		proc_close(&c->theirs[i]);
 	c->pid_fd = (int)syscall(SYS_pidfd_open, c->pid, 0);
 	if (c->pid_fd >= 0)
 		fcntl(c->pid_fd, F_SETFD, FD_CLOEXEC);
@@ -158,7 +178,7 @@ static void read_pipe(int *fd, struct buf *to)
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0) {
-			close_fd(fd);
+			proc_close(fd);
 			return;
 		}
 		total += (size_t)n;
@@ -170,20 +190,6 @@ static void read_pipe(int *fd, struct buf *to)
 	}
 }
 
-static void write_input(struct child *c, const struct proc_run *r)
-{
-	while (c->written < r->input_len) {
-		ssize_t n = write(c->ours[IN], r->input + c->written, r->input_len - c->written);
-
-		if (n < 0 && (errno == EAGAIN || errno == EINTR))
-			return;
-		if (n < 0)
-			break;
-		c->written += (size_t)n;
-	}
-	close_fd(&c->ours[IN]);
-}
-
 static void read_report(struct child *c)
 {
 	int why;
@@ -193,7 +199,7 @@ static void read_report(struct child *c)
 		return;
 	if (n == (ssize_t)sizeof(why))
 		c->exec_errno = why;
-	close_fd(&c->ours[REPORT]);
+	proc_close(&c->ours[REPORT]);
 }
 
 /* One round of waiting for the child and serving its pipes. */
@@ -207,7 +213,7 @@ static void serve(
 	fds[PIPES] = (struct pollfd){ .fd = c->pid_fd, .events = POLLIN };
 	poll(fds, PIPES + 1, c->pid_fd < 0 ? MIN(wait_ms, TICK_MS) : wait_ms);
 	if (c->ours[IN] >= 0 && fds[IN].revents)
-		write_input(c, r);
+		proc_feed(&c->ours[IN], r->input, r->input_len, &c->written);
 	if (c->ours[OUT] >= 0 && fds[OUT].revents)
 		read_pipe(&c->ours[OUT], out);
 	if (c->ours[ERRORS] >= 0 && fds[ERRORS].revents)
@@ -299,10 +305,10 @@ int proc_run(const struct proc_run *r, struct buf *out, struct buf *errors, int 
 	}
 	restore_sigpipe(&old, was_pending);
 	for (int i = 0; i < PIPES; i++) {
-		close_fd(&c.ours[i]);
-		close_fd(&c.theirs[i]);
+		proc_close(&c.ours[i]);
+		proc_close(&c.theirs[i]);
 	}
-	close_fd(&c.pid_fd);
+	proc_close(&c.pid_fd);
 	if (why)
 		return err_set(err, why == ENOENT ? ERR_NOT_FOUND : ERR_IO, "cannot run '%s': %s",
 			r->argv[0], strerror(why));
