@@ -115,28 +115,12 @@ static const struct command *command_find(const struct turn_view *v, const struc
 	return NULL;
 }
 
-/* Paths as memories name them: the view has them by event. */
-static const char *shown(const struct turn_view *v, const struct event *e, const char *path)
-{
-	const char *roots[] = { v->in->project ? v->in->project->root : NULL, e->cwd };
-
-	for (size_t i = 0; i < ARRAY_LEN(roots); i++) {
-		const char *below = roots[i] && roots[i][0] && strcmp(roots[i], "/") != 0
-					    ? path_below(roots[i], path)
-					    : NULL;
-
-		if (below && *below)
-			return below;
-	}
-	return path;
-}
-
 static const char *file_names(struct turn_view *v, const struct event *e)
 {
 	AUTO(buf_done) struct buf out = { 0 };
 
 	for (size_t i = 0; i < e->nfiles && i < NAMES_MAX; i++)
-		buf_printf(&out, "%s%s", i ? ", " : "", shown(v, e, e->files[i]));
+		buf_printf(&out, "%s%s", i ? ", " : "", turn_path(v, e, e->files[i]));
 	if (e->nfiles > NAMES_MAX)
 		buf_str(&out, " and others");
 	return arena_dup(v->a, buf_cstr(&out), out.len);

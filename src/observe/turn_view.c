@@ -90,7 +90,7 @@ static const char *below_worktree(const char *path)
 	return slash && slash[1] ? slash + 1 : path;
 }
 
-static const char *shown_path(const struct turn_view *v, const struct event *e, const char *path)
+const char *turn_path(const struct turn_view *v, const struct event *e, const char *path)
 {
 	const char *roots[] = { v->in->project ? v->in->project->root : NULL, e->cwd,
 		v->in->session ? v->in->session->cwd : NULL };
@@ -124,7 +124,7 @@ static void add_files(struct turn_view *v, const struct event *e, size_t order)
 
 		if (is_scratch(path) || (e->writes_files && !modifies))
 			continue;
-		path = shown_path(v, e, path);
+		path = turn_path(v, e, path);
 		f = file_find(v, path);
 		if (!f && v->nfiles == TURN_FILES_MAX)
 			return;

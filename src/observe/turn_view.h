@@ -96,6 +96,8 @@ void turn_command_add(struct turn_view *v, const struct event *e, size_t order);
 void turn_repairs_find(struct turn_view *v);
 /* turn_choices.c */
 void turn_choice_add(struct turn_view *v, const struct event *e);
+/* A file as memories name it: below its project, also in a linked work tree. In the arena or the event. */
+const char *turn_path(const struct turn_view *v, const struct event *e, const char *path);
 /* Were files changed, moved or committed? */
 bool turn_did_work(const struct turn_view *v);
 /* Text on one line, at most max bytes, cut at a word. */
