@@ -37,7 +37,9 @@ static uint64_t identity_of(const struct llm_config *c)
 		c->key_command };
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		buf_printf(&b, "%s\n", parts[i] ? parts[i] : "");
-	return hash64(b.data, b.len);
+	uint64_t hash = hash64(b.data, b.len);
+	explicit_bzero(b.data, b.len);
+	return hash;
 }
 
 /* Another provider, model or key: what is known of the old one is no longer true. */
