@@ -11,6 +11,7 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import model_server  # noqa: E402
+from door import Door  # noqa: E402
 from lib import Remanence  # noqa: E402
 
 BUILD = pathlib.Path(os.environ.get("REMANENCE_TEST_BUILD", pathlib.Path(__file__).parent.parent / "build"))
@@ -68,6 +69,12 @@ def rem(scratch):
     r = Remanence(BUILD, scratch)
     yield r
     r.close()
+
+
+@pytest.fixture
+def door(rem):
+    """The HTTP door of a running daemon."""
+    return Door(rem)
 
 
 @pytest.fixture
