@@ -108,6 +108,38 @@ static inline enum put_result put_event(struct fixture *f, int64_t session,
 	return result;
 }
 
+/* A prompt as a transcript tells it. */
+static inline struct captured_event prompt_of(const char *id, const char *text, int64_t at)
+{
+	return (struct captured_event){ .kind = EVENT_PROMPT,
+		.source = SOURCE_TRANSCRIPT,
+		.id = id,
+		.text = str_of(text),
+		.at = at,
+		.exit_code = -1 };
+}
+
+static inline int64_t put_prompt(
+	struct fixture *f, int64_t session, const char *id, const char *text, int64_t at)
+{
+	const struct captured_event e = prompt_of(id, text, at);
+	int64_t event;
+
+	put_event(f, session, &e, NULL, &event);
+	return event;
+}
+
+/* The turn that an event belongs to. */
+static inline struct turn turn_of(struct fixture *f, int64_t event)
+{
+	struct event e;
+	struct turn t;
+
+	ok(store_event_get(f->s, &f->arena, event, &e, &f->err));
+	ok(store_turn_get(f->s, &f->arena, e.turn, &t, &f->err));
+	return t;
+}
+
 /* Does any file below the root hold these bytes? */
 static inline bool tree_holds(const char *dir, const void *needle, size_t n)
 {

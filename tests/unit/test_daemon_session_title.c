@@ -7,20 +7,9 @@
 
 static struct turn prompt(struct fixture *f, int64_t session, const char *text, int64_t at)
 {
-	const struct captured_event e = { .kind = EVENT_PROMPT,
-		.source = SOURCE_TRANSCRIPT,
-		.id = arena_printf(&f->arena, "%s-%lld", text, (long long)at),
-		.text = str_of(text),
-		.at = at,
-		.exit_code = -1 };
-	struct event shown;
-	struct turn t;
-	int64_t id;
+	const char *id = arena_printf(&f->arena, "%s-%lld", text, (long long)at);
 
-	put_event(f, session, &e, NULL, &id);
-	ok(store_event_get(f->s, &f->arena, id, &shown, &f->err));
-	ok(store_turn_get(f->s, &f->arena, shown.turn, &t, &f->err));
-	return t;
+	return turn_of(f, put_prompt(f, session, id, text, at));
 }
 
 static const char *title(struct fixture *f, int64_t session)

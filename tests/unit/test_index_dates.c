@@ -1,39 +1,23 @@
 /* Periods that questions name, and days as words of documents. */
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "analyser_fixture.h"
+
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "base/clock.h"
 #include "base/file.h"
-#include "base/mem.h"
 #include "index/dates.h"
 #include "index/synonyms.h"
 
 #define NOW "2026-11-29T15:30:00Z" /* a Sunday */
 
-static struct analyser *an;
-static struct arena a;
-
 static int setup(void **state)
 {
 	setenv("TZ", "UTC", 1);
 	tzset();
-	an = analyser_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	analyser_free(an);
-	arena_done(&a);
-	return 0;
+	return analyser_open(state);
 }
 
 static const struct {
@@ -140,5 +124,5 @@ int main(void)
 		cmocka_unit_test(what_was_then_comes_first_and_nothing_is_left_out),
 		cmocka_unit_test(short_forms_are_known),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, setup, analyser_close);
 }

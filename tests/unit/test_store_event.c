@@ -8,12 +8,9 @@
 static struct captured_event prompt(
 	enum source source, const char *id, const char *text, int64_t at)
 {
-	return (struct captured_event){ .kind = EVENT_PROMPT,
-		.source = source,
-		.id = id,
-		.text = str_of(text),
-		.at = at,
-		.exit_code = -1 };
+	struct captured_event e = prompt_of(id, text, at);
+	e.source = source;
+	return e;
 }
 
 static struct captured_event reply(enum source source, const char *id, const char *text, int64_t at)

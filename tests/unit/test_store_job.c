@@ -9,20 +9,9 @@
 
 static struct turn make_turn(struct fixture *f, const char *text, int64_t at)
 {
-	int64_t id, session = make_session(f, "a", make_project(f, "/src/app"));
-	struct captured_event e = { .kind = EVENT_PROMPT,
-		.source = SOURCE_TRANSCRIPT,
-		.id = text,
-		.text = str_of(text),
-		.at = at,
-		.exit_code = -1 };
-	struct event shown;
-	struct turn t;
+	int64_t session = make_session(f, "a", make_project(f, "/src/app"));
 
-	put_event(f, session, &e, NULL, &id);
-	ok(store_event_get(f->s, &f->arena, id, &shown, &f->err));
-	ok(store_turn_get(f->s, &f->arena, shown.turn, &t, &f->err));
-	return t;
+	return turn_of(f, put_prompt(f, session, text, text, at));
 }
 
 static struct memory rule_memory(const char *slot)

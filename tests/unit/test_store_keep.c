@@ -9,21 +9,6 @@
 #define T0 1795950000000
 #define SECRET "heron-blueprint-tangerine-1487"
 
-static int64_t put_prompt(
-	struct fixture *f, int64_t session, const char *id, const char *text, int64_t at)
-{
-	struct captured_event e = { .kind = EVENT_PROMPT,
-		.source = SOURCE_TRANSCRIPT,
-		.id = id,
-		.text = str_of(text),
-		.at = at,
-		.exit_code = -1 };
-	int64_t event;
-
-	put_event(f, session, &e, NULL, &event);
-	return event;
-}
-
 static void fill(struct fixture *f, int64_t session, int from, int n)
 {
 	AUTO(arena_done) struct arena a = { 0 };
@@ -72,9 +57,7 @@ static void what_was_forgotten_is_in_no_file(void **state)
 	event = put_prompt(
 		f, session, "secret", "The code name is " SECRET ", keep it.", T0 + 500000);
 	fill(f, session, 300, 300);
-	ok(store_event_get(f->s, &f->arena, event, &e, &f->err));
-	struct turn t;
-	ok(store_turn_get(f->s, &f->arena, e.turn, &t, &f->err));
+	struct turn t = turn_of(f, event);
 	struct evidence evidence = { event, "prompt", SECRET };
 	struct memory m = { .rule = "work",
 		.slot = "1",
@@ -380,13 +363,10 @@ static void memories_outlive_their_events(void **state)
 	struct fixture *f = *state;
 	int64_t p = make_project(f, "/src/app"), s = make_session(f, "a", p),
 		event = put_prompt(f, s, "u", "why it was so", T0), removed;
-	struct event e;
-	struct turn t;
 	struct memory got;
 
 	put_prompt(f, s, "later", "and now", T0 + 50000);
-	ok(store_event_get(f->s, &f->arena, event, &e, &f->err));
-	ok(store_turn_get(f->s, &f->arena, e.turn, &t, &f->err));
+	struct turn t = turn_of(f, event);
 	struct evidence evidence = { event, "prompt", "why it was so" };
 	struct memory m = { .rule = "work",
 		.slot = "1",

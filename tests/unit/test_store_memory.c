@@ -6,19 +6,10 @@
 static int64_t make_turn(
 	struct fixture *f, int64_t session, const char *text, int64_t at, struct turn *ret)
 {
-	struct captured_event e = { .kind = EVENT_PROMPT,
-		.source = SOURCE_TRANSCRIPT,
-		.id = text,
-		.text = str_of(text),
-		.at = at,
-		.exit_code = -1 };
-	struct event shown;
-	int64_t id;
+	int64_t event = put_prompt(f, session, text, text, at);
 
-	put_event(f, session, &e, NULL, &id);
-	ok(store_event_get(f->s, &f->arena, id, &shown, &f->err));
-	ok(store_turn_get(f->s, &f->arena, shown.turn, ret, &f->err));
-	return id;
+	*ret = turn_of(f, event);
+	return event;
 }
 
 static struct memory observation(const char *slot, const char *title)

@@ -1,29 +1,8 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "analyser_fixture.h"
+
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/mem.h"
 #include "text/snippet.h"
-
-static struct analyser *an;
-static struct arena a;
-
-static int setup(void **state)
-{
-	an = analyser_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	analyser_free(an);
-	arena_done(&a);
-	return 0;
-}
 
 static char *snippet(const char *text, const char *w1, const char *w2, size_t width)
 {
@@ -150,5 +129,5 @@ int main(void)
 		cmocka_unit_test(tokens_grow_with_the_text),
 		cmocka_unit_test(any_bytes_are_survived),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, analyser_open, analyser_close);
 }

@@ -1,29 +1,9 @@
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "analyser_fixture.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/buf.h"
-#include "base/mem.h"
-#include "text/terms.h"
-
-static struct analyser *an;
-
-static int setup(void **state)
-{
-	an = analyser_new();
-	return 0;
-}
-
-static int teardown(void **state)
-{
-	analyser_free(an);
-	return 0;
-}
 
 static void print_term(void *ctx, const struct term *t)
 {
@@ -181,5 +161,5 @@ int main(void)
 		cmocka_unit_test(function_words_of_two_languages_are_known),
 		cmocka_unit_test(any_bytes_give_terms_inside_the_text),
 	};
-	return cmocka_run_group_tests(tests, setup, teardown);
+	return cmocka_run_group_tests(tests, analyser_open, analyser_close);
 }
