@@ -66,11 +66,15 @@ void buf_vprintf(struct buf *b, const char *format, va_list ap)
 	n = vsnprintf(b->data + b->len, room, format, ap);
 	if (n < 0)
 		die("cannot format '%s'", format);
-	/* Cut off until it is known to fit: the buffer must stay whole if it does not. */
-	b->data[b->len] = '\0';
+	const bool is_written = (size_t)n < room;
+	if (!is_written) /* cut off until it is known to fit */
+		b->data[b->len] = '\0';
 	if (buf_reserve(b, (size_t)n)) {
-		vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
+		if (!is_written)
+			vsnprintf(b->data + b->len, (size_t)n + 1, format, again);
 		b->len += (size_t)n;
+	} else {
+		b->data[b->len] = '\0'; /* it stays whole */
 	}
 	va_end(again);
 }

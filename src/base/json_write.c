@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 
+#define SMALL_REAL 1e9
 #define REPLACEMENT_UTF8 "\xEF\xBF\xBD"
 
 /* The letter behind the backslash of the short escapes (RFC 8259, section 7). */
@@ -127,28 +128,49 @@ void jw_printf(struct jw *w, const char *key, const char *format, ...)
 	jw_slice(w, key, (struct str){ buf_cstr(&text), text.len });
 }
 
+/* Not by a format, which takes ten times as long. At least so many digits. */
+static void write_digits(struct buf *out, uint64_t value, int least)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+	for (; value || least > 0; value /= 10, least--)
+		digits[--at] = (char)('0' + value % 10);
+	buf_add(out, digits + at, sizeof(digits) - at);
+}
+
 void jw_int(struct jw *w, const char *key, int64_t value)
 {
 	begin_item(w, key);
-	/* Not by a format, which takes ten times as long. */
-	char digits[20];
-	size_t at = sizeof(digits);
-	uint64_t left = value < 0 ? -(uint64_t)value : (uint64_t)value;
-	do
-		digits[--at] = (char)('0' + left % 10);
-	while (left /= 10);
 	if (value < 0)
-		digits[--at] = '-';
-	buf_add(w->out, digits + at, sizeof(digits) - at);
+		buf_char(w->out, '-');
+	write_digits(w->out, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
+}
+
+/* Numbers whose digits an integer holds, exactly enough. */
+static bool write_small(struct buf *out, double value, int decimals)
+{
+	static const uint64_t powers[] = { 1, 10, 100, 1000, 10000 };
+	if (decimals < 0 || decimals >= (int)ARRAY_LEN(powers) || !(fabs(value) < SMALL_REAL))
+		return false;
+	const uint64_t power = powers[decimals],
+		       scaled = (uint64_t)nearbyint(fabs(value) * (double)power);
+	if (signbit(value))
+		buf_char(out, '-');
+	write_digits(out, scaled / power, 1);
+	if (decimals) {
+		buf_char(out, '.');
+		write_digits(out, scaled % power, decimals);
+	}
+	return true;
 }
 
 void jw_real(struct jw *w, const char *key, double value, int decimals)
 {
 	begin_item(w, key);
-	if (isfinite(value))
-		buf_printf(w->out, "%.*f", decimals, value);
-	else
+	if (!isfinite(value))
 		buf_str(w->out, "null");
+	else if (!write_small(w->out, value, decimals))
+		buf_printf(w->out, "%.*f", decimals, value);
 }
 
 void jw_bool(struct jw *w, const char *key, bool value)

@@ -64,10 +64,23 @@ size_t text_columns(struct str text)
 	return sum;
 }
 
+/* Eight bytes. */
+static bool is_all_ascii(const char *p)
+{
+	uint64_t eight;
+	memcpy(&eight, p, sizeof(eight));
+	return !(eight & 0x8080808080808080u);
+}
+
 size_t text_tokens(struct str text)
 {
 	size_t ascii = 0, quarters = 0;
 	for (const char *p = text.p, *end = text.p + text.n; p < end;) {
+		if (end - p >= 8 && is_all_ascii(p)) {
+			ascii += 8;
+			p += 8;
+			continue;
+		}
 		if ((unsigned char)*p < 0x80) {
 			ascii++;
 			p++;
@@ -301,7 +314,7 @@ static bool put_window(struct out *o, struct str text, size_t at, const struct s
 			next++;
 		}
 		const size_t border = next >= s->n ? text.n
-				      : is_on	   ? s->items[next].end
+				      : is_on      ? s->items[next].end
 						   : s->items[next].start;
 		const size_t plain = at < border ? MIN(plain_run(text, at, border),
 							   o->width - MIN(o->chars + 1, o->width))
@@ -368,9 +381,9 @@ char *snippet_make(struct arena *a, struct analyser *an, struct str text,
 	struct spans s = { .wanted = wanted, .a = &scratch };
 	size_t from = 0, to = 0, start = 0;
 	text.n = utf8_cut(text.p, text.n, SNIPPET_TEXT_MAX);
-	struct first_bytes starts = { 0 };
+	struct beginnings starts = { 0 };
 	for (size_t i = 0; wanted && i < wanted->n; i++)
-		first_bytes_add(&starts, wanted->terms[i]);
+		beginnings_add(&starts, wanted->terms[i]);
 	if (wanted && wanted->n)
 		analyser_look(an, text, &starts, take_term, &s);
 	best_window(&s, width, &from, &to);

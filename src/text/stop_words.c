@@ -92,6 +92,8 @@ static const struct {
 #define SLOTS 2048u /* power of two, well above the number of words */
 
 static unsigned short slots[SLOTS]; /* row + 1 */
+/* Lengths of those that begin with this letter, a bit each: most words are none of them. */
+static unsigned short lengths[256];
 static pthread_once_t slots_once = PTHREAD_ONCE_INIT;
 
 static unsigned slot_of(const char *s, size_t n)
@@ -109,6 +111,8 @@ static void fill_slots(void)
 		while (slots[s])
 			s = (s + 1) & (SLOTS - 1);
 		slots[s] = (unsigned short)(i + 1);
+		lengths[(unsigned char)stop_words[i].word[0]] |=
+			(unsigned short)(1u << strlen(stop_words[i].word));
 	}
 }
 
@@ -117,6 +121,8 @@ static unsigned flags_of(const char *folded, size_t len)
 	if (len == 0 || len >= sizeof(stop_words[0].word))
 		return 0;
 	pthread_once(&slots_once, fill_slots);
+	if (!(lengths[(unsigned char)*folded] >> len & 1))
+		return 0;
 	for (unsigned s = slot_of(folded, len); slots[s]; s = (s + 1) & (SLOTS - 1)) {
 		const char *w = stop_words[slots[s] - 1].word;
 		if (!memcmp(w, folded, len) && w[len] == '\0')

@@ -21,6 +21,7 @@
 #define STEM_SLOTS 4096u     /* power of two */
 #define STEM_WORD_MAX 22     /* longer words are stemmed without the cache */
 #define LANGUAGE_SAMPLE 2000 /* bytes that decide a text's language */
+#define LANGUAGE_WORD_MAX 16 /* letters of a word that does; function words are shorter */
 
 enum unit_class { U_LOWER, U_UPPER, U_DIGIT, U_JOIN, U_WIDE, U_BREAK };
 
@@ -49,7 +50,7 @@ struct analyser {
 	term_fn *each;
 	void *ctx;
 	uint32_t position;
-	const struct first_bytes *first; /* NULL: every word is stemmed */
+	const struct beginnings *wanted; /* NULL: all terms */
 };
 
 struct part {
@@ -162,23 +163,30 @@ static bool is_wide(uint32_t cp)
 	return false;
 }
 
-static bool is_join(char c)
-{
-	return c == '_' || c == '-' || c == '.' || c == '/' || c == '\\' || c == '@';
-}
+/* L letter, U upper case, D digit, J what joins, everything else breaks; by character of ASCII. */
+#define L U_LOWER
+#define U U_UPPER
+#define D U_DIGIT
+#define J U_JOIN
+#define B U_BREAK
+static const uint8_t ascii_classes[128] = {
+	B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, /* control characters */
+	B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B, /* control characters */
+	B, B, B, B, B, B, B, B, B, B, B, B, B, J, J, J, /* up to - . / */
+	D, D, D, D, D, D, D, D, D, D, B, B, B, B, B, B, /* 0 */
+	J, U, U, U, U, U, U, U, U, U, U, U, U, U, U, U, /* @ A */
+	U, U, U, U, U, U, U, U, U, U, U, B, J, B, B, J, /* P, \ and _ */
+	B, L, L, L, L, L, L, L, L, L, L, L, L, L, L, L, /* ` a */
+	L, L, L, L, L, L, L, L, L, L, L, B, B, B, B, B, /* p */
+};
+#undef L
+#undef U
+#undef D
+#undef J
+#undef B
 
-static enum unit_class class_of(uint32_t cp)
+static enum unit_class class_beyond_ascii(uint32_t cp)
 {
-	if (cp < 0x80) {
-		char c = (char)cp;
-		if (c >= 'a' && c <= 'z')
-			return U_LOWER;
-		if (c >= 'A' && c <= 'Z')
-			return U_UPPER;
-		if (c >= '0' && c <= '9')
-			return U_DIGIT;
-		return is_join(c) ? U_JOIN : U_BREAK;
-	}
 	utf8proc_category_t category = utf8proc_category((utf8proc_int32_t)cp);
 	switch (category) {
 	case UTF8PROC_CATEGORY_LU:
@@ -198,6 +206,12 @@ static enum unit_class class_of(uint32_t cp)
 	default:
 		return U_BREAK;
 	}
+}
+
+static inline enum unit_class class_of(uint32_t cp)
+{
+	return cp < ARRAY_LEN(ascii_classes) ? (enum unit_class)ascii_classes[cp]
+					     : class_beyond_ascii(cp);
 }
 
 /*
@@ -237,6 +251,36 @@ struct str analyser_stem(struct analyser *an, struct str word, enum language lan
 	return stem.n ? stem : word;
 }
 
+/*
+ * The second letter may become another one in the stem only where y becomes i ("dying", "die"):
+ * they count as one.
+ */
+static unsigned beginning_of(struct str term)
+{
+	const unsigned second = term.n < 2 ? 0 : term.p[1] == 'y' ? 'i' : (unsigned char)term.p[1];
+	return ((unsigned char)term.p[0] & 63) << 6 | (second & 63);
+}
+
+void beginnings_add(struct beginnings *b, struct str term)
+{
+	if (term.n == 0)
+		return;
+	const unsigned at = beginning_of(term);
+	if (term.n == 1) /* what begins like this may have any second letter */
+		b->bits[at / 64] = ~(uint64_t)0;
+	else
+		b->bits[at / 64] |= (uint64_t)1 << at % 64;
+}
+
+/* Whether it may be a term that is looked for, or have one as its stem. */
+static inline bool is_looked_for(const struct analyser *an, struct str term)
+{
+	if (!an->wanted)
+		return true;
+	const unsigned at = beginning_of(term);
+	return an->wanted->bits[at / 64] >> at % 64 & 1;
+}
+
 static void emit(
 	struct analyser *an, enum term_form form, struct str s, uint32_t start, uint32_t end)
 {
@@ -246,7 +290,7 @@ static void emit(
 		.position = an->position,
 		.start = start,
 		.end = end };
-	if (s.n == 0)
+	if (s.n == 0 || !is_looked_for(an, s))
 		return;
 	if (s.n > TERM_MAX) {
 		static const char digits[] = "0123456789abcdef";
@@ -262,24 +306,12 @@ static void emit(
 	an->each(an->ctx, &t);
 }
 
-void first_bytes_add(struct first_bytes *f, struct str term)
-{
-	if (term.n)
-		f->bits[(uint8_t)term.p[0] / 64] |= (uint64_t)1 << ((uint8_t)term.p[0] % 64);
-}
-
-static bool has_first(const struct first_bytes *f, struct str term)
-{
-	return f->bits[(uint8_t)term.p[0] / 64] >> ((uint8_t)term.p[0] % 64) & 1;
-}
-
 static void emit_word(struct analyser *an, enum term_form form, struct str folded, struct str plain,
 	const uint32_t span[2])
 {
 	emit(an, form, folded, span[0], span[1]);
 	if (folded.n < 3 || folded.n > TERM_MAX || plain.n > TERM_MAX ||
-		(folded.p[0] >= '0' && folded.p[0] <= '9') ||
-		(an->first && !has_first(an->first, folded)))
+		(folded.p[0] >= '0' && folded.p[0] <= '9') || !is_looked_for(an, folded))
 		return;
 	struct str stem = stem_of(an, plain, an->lang);
 	if (stem.n && !str_eq(stem, folded))
@@ -539,8 +571,10 @@ static const char *read_plain(struct analyser *an, const char *p, const char *en
 		if (!is_full_stop)
 			return NULL;
 	}
+	const struct str plain = { word, n };
 	const uint32_t start = (uint32_t)(p - an->text.p), span[2] = { start, start + (uint32_t)n };
-	emit_word(an, TERM_WORD, (struct str){ word, n }, (struct str){ word, n }, span);
+	if (is_looked_for(an, plain))
+		emit_word(an, TERM_WORD, plain, plain, span);
 	an->position++;
 	return p + n;
 }
@@ -585,12 +619,12 @@ void analyser_run(struct analyser *an, struct str text, term_fn *each, void *ctx
 	analyser_run_as(an, text, text_language(text), each, ctx);
 }
 
-void analyser_look(struct analyser *an, struct str text, const struct first_bytes *first,
+void analyser_look(struct analyser *an, struct str text, const struct beginnings *wanted,
 	term_fn *each, void *ctx)
 {
-	an->first = first;
+	an->wanted = wanted;
 	analyser_run(an, text, each, ctx);
-	an->first = NULL;
+	an->wanted = NULL;
 }
 
 static void count_word(const char *word, size_t n, unsigned votes[LANGUAGE_COUNT])
@@ -601,29 +635,49 @@ static void count_word(const char *word, size_t n, unsigned votes[LANGUAGE_COUNT
 		votes[i] += languages == 1u << i;
 }
 
+static bool is_ascii_letter(char c)
+{
+	return (unsigned char)c < 0x80 && ascii_classes[(unsigned char)c] <= U_UPPER;
+}
+
+/* The word at *p, folded; longer ones than any function word are cut. Returns its length. */
+static size_t read_letters(const char **p, const char *end, char word[LANGUAGE_WORD_MAX + FOLD_MAX])
+{
+	size_t n = 0;
+	for (; *p < end && n < LANGUAGE_WORD_MAX && is_ascii_letter(**p); ++*p)
+		word[n++] = (char)(**p | 0x20);
+	if (*p == end || ((unsigned char)**p < 0x80 && !is_ascii_letter(**p)))
+		return n;
+	while (*p < end) {
+		const char *next = *p;
+		uint32_t cp = (unsigned char)*next < 0x80 ? (uint32_t)(unsigned char)*next++
+							  : utf8_next(&next, end);
+		if (class_of(cp) > U_UPPER)
+			break;
+		*p = next;
+		if (n > LANGUAGE_WORD_MAX)
+			continue;
+		if (cp < 0x80)
+			word[n++] = (char)(cp | 0x20);
+		else
+			n += fold_char(cp, word + n);
+	}
+	return n;
+}
+
 enum language text_language(struct str text)
 {
 	unsigned votes[LANGUAGE_COUNT] = { 0 };
-	char word[16 + FOLD_MAX];
-	size_t n = 0;
+	char word[LANGUAGE_WORD_MAX + FOLD_MAX];
 	const char *end = text.p + utf8_cut(text.p, text.n, LANGUAGE_SAMPLE);
 	for (const char *p = text.p; p < end;) {
-		uint32_t cp = (unsigned char)*p < 0x80 ? (uint32_t)(unsigned char)*p++
-						       : utf8_next(&p, end);
-		enum unit_class class = class_of(cp);
-		if (class == U_LOWER || class == U_UPPER) {
-			if (n > 16)
-				continue;
-			if (cp < 0x80)
-				word[n++] = (char)(cp | 0x20);
-			else
-				n += fold_char(cp, word + n);
-			continue;
-		}
-		count_word(word, n, votes);
-		n = 0;
+		while (p < end && (unsigned char)*p < 0x80 && !is_ascii_letter(*p))
+			p++;
+		const char *start = p;
+		count_word(word, read_letters(&p, end, word), votes);
+		if (p == start && p < end)
+			utf8_next(&p, end);
 	}
-	count_word(word, n, votes);
 	enum language best = LANGUAGE_ENGLISH;
 	for (int i = 0; i < LANGUAGE_COUNT; i++)
 		if (votes[i] > votes[best])

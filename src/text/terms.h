@@ -52,14 +52,15 @@ enum language text_language(struct str text);
 void analyser_run_as(
 	struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx);
 /*
- * For looking up few terms in a long text: only words whose folded form begins with one of those
- * bytes (a bit each) are stemmed, since a stem keeps its word's first letter.
+ * For looking up few terms in a long text: what does not begin as one of them does is passed over
+ * and not stemmed, since a stem keeps its word's first two letters (a y may become an i).
  */
-struct first_bytes {
-	uint64_t bits[4];
+struct beginnings {
+	uint64_t bits[64]; /* by six bits of the first byte; in each six bits of the second */
 };
-void first_bytes_add(struct first_bytes *f, struct str term);
-void analyser_look(struct analyser *an, struct str text, const struct first_bytes *first,
+void beginnings_add(struct beginnings *b, struct str term);
+/* Gives at least the terms that were added, in their order in the text. */
+void analyser_look(struct analyser *an, struct str text, const struct beginnings *wanted,
 	term_fn *each, void *ctx);
 /*
  * Stem of a word (lower case; accents help) in that language, folded; the word itself when there is

@@ -238,6 +238,25 @@ static void a_value_deeper_than_the_writer_is_still_printed(void **state)
 	assert_string_equal(b.data, deep);
 }
 
+static void reals_are_written_as_a_format_writes_them(void **state)
+{
+	static const double values[] = { 0, -0.0, 0.5, 1.5, 0.125, -2.5, 99.995, 1e-9, -1e-9, 1e8,
+		999999999.9999, 1e9, 1e15, -1e300, 123456.789 };
+	uint64_t seed = 1;
+
+	for (size_t i = 0; i < 20000; i++) {
+		AUTO(buf_done) struct buf written = { 0 }, formatted = { 0 };
+		struct jw w = { .out = &written };
+		seed = seed * 6364136223846793005u + 1442695040888963407u;
+		double value = i < ARRAY_LEN(values) ? values[i]
+						     : (double)(int64_t)seed / 1e12 / (double)(1 + i % 977);
+		int decimals = (int)(i % 6);
+		jw_real(&w, NULL, value, decimals);
+		buf_printf(&formatted, "%.*f", decimals, value);
+		assert_string_equal(buf_cstr(&written), buf_cstr(&formatted));
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -249,6 +268,7 @@ int main(void)
 		cmocka_unit_test(the_writer_places_commas_and_escapes),
 		cmocka_unit_test(what_is_written_is_read_back_and_printed_the_same),
 		cmocka_unit_test(a_value_deeper_than_the_writer_is_still_printed),
+		cmocka_unit_test(reals_are_written_as_a_format_writes_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

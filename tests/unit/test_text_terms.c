@@ -143,6 +143,61 @@ static void any_bytes_give_terms_inside_the_text(void **state)
 	}
 }
 
+struct looked {
+	struct str term;
+	uint32_t times, sum; /* how often, and where */
+};
+
+static void count_term(void *ctx, const struct term *t)
+{
+	struct looked *l = ctx;
+	if (t->len != l->term.n || memcmp(t->text, l->term.p, t->len) != 0)
+		return;
+	l->times++;
+	l->sum += t->position * 31 + t->start;
+}
+
+struct looking {
+	struct str text;
+	struct analyser *second;
+	unsigned terms;
+};
+
+/* Alone among what is looked for, it is found as often as among all terms. */
+static void look_for(void *ctx, const struct term *t)
+{
+	struct looking *l = ctx;
+	struct looked all = { .term = { t->text, t->len } }, one = all;
+	struct beginnings wanted = { 0 };
+	beginnings_add(&wanted, all.term);
+	analyser_run(l->second, l->text, count_term, &all);
+	analyser_look(l->second, l->text, &wanted, count_term, &one);
+	assert_true(all.times > 0);
+	assert_int_equal(one.times, all.times);
+	assert_int_equal(one.sum, all.sum);
+	l->terms++;
+}
+
+static void what_is_looked_for_is_found_wherever_it_is(void **state)
+{
+	static const char *const texts[] = {
+		"The dying were lying while tying skies, idly and gently, only early; an ugly news "
+		"howe singly, cries by flying ponies in getUserName of src/lex_item.c, C++ and c# "
+		"k8s x y sky say says essays eyed oyez ayes",
+		"Les yeux des enfants étaient ouverts, nous ayons essuyé l'œuvre où l'été égaya les "
+		"naïfs; ils rayaient les voyages et les moyens, ça et là, un âne aîné bâillait",
+		"Die Bücher der Straße waren übel, und die Äpfel hatten ein Öl, das nicht für Mäuse "
+		"ist; sie müssen yoga und ihre Ypsilons ißt",
+	};
+	struct looking l = { .second = analyser_new() };
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
+		l.text = str_of(texts[i]);
+		analyser_run(an, l.text, look_for, &l);
+	}
+	assert_true(l.terms > 100);
+	analyser_free(l.second);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -160,6 +215,7 @@ int main(void)
 		cmocka_unit_test(a_texts_language_is_known_by_its_function_words),
 		cmocka_unit_test(function_words_of_two_languages_are_known),
 		cmocka_unit_test(any_bytes_give_terms_inside_the_text),
+		cmocka_unit_test(what_is_looked_for_is_found_wherever_it_is),
 	};
 	return cmocka_run_group_tests(tests, analyser_open, analyser_close);
 }
