@@ -190,8 +190,11 @@ static int run_one(struct writer *w, struct work *work)
 		return -1;
 	work->result = work->run(&desk, work, &work->err);
 	arena_reset(&w->arena);
+	/* What the work wrote is surely well only now. */
+	if (!work->result && db_release(db, &work->err))
+		work->result = -1;
 	if (!work->result)
-		return db_release(db, &work->err);
+		return 0;
 	/*
 	 * A full disk may have undone the whole transaction: then nothing of this batch was stored.
 	 */

@@ -46,7 +46,11 @@ struct db_arg db_b(const void *blob, size_t n);
 int db_open(const char *url, enum db_mode mode, struct db **ret, struct err *err);
 void db_close(struct db *db);
 
-/* Runs a statement that gives no rows. */
+/*
+ * Runs a statement that gives no rows. Within a transaction a driver may send a write without waiting for it: should it fail,
+ * then the next call that waits fails with its error, which names it, and so does everything until a rollback. The end of a
+ * savepoint and a commit wait, so do queries, db_last_id and db_changes (whose 0 may then be no news).
+ */
 int db_run(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct err *err);
 /*
  * Several statements in one text, without arguments (migrations). The words that databases spell differently are written

@@ -31,24 +31,9 @@ struct pg_rows {
 	struct postgres *stream; /* rows come one by one over it; else NULL */
 };
 
-/* Arguments as libpq takes them. */
-struct wire {
-	int n;
-	Oid types[DB_VALUES_MAX];
-	const char *values[DB_VALUES_MAX];
-	int lengths[DB_VALUES_MAX], formats[DB_VALUES_MAX];
-	uint64_t numbers[DB_VALUES_MAX];
-	struct arena arena; /* texts that had to be repaired */
-};
-
-static void wire_done(struct wire *w)
-{
-	arena_done(&w->arena);
-}
-
 /* --- Arguments. --- */
 
-static void put_number(struct wire *w, int i, Oid type, uint64_t bits)
+static void put_number(struct pg_args *w, int i, Oid type, uint64_t bits)
 {
 	w->types[i] = type;
 	w->numbers[i] = htobe64(bits);
@@ -56,14 +41,14 @@ static void put_number(struct wire *w, int i, Oid type, uint64_t bits)
 	w->lengths[i] = sizeof(bits);
 }
 
-static void put_bytes(struct wire *w, int i, Oid type, struct str s)
+static void put_bytes(struct pg_args *w, int i, Oid type, struct str s)
 {
 	w->types[i] = type;
 	w->values[i] = s.n ? s.p : "";
 	w->lengths[i] = (int)s.n;
 }
 
-static void put_arg(struct wire *w, int i, const struct db_arg *a)
+static void put_arg(struct pg_args *w, int i, const struct db_arg *a)
 {
 	uint64_t bits;
 
@@ -90,7 +75,7 @@ static void put_arg(struct wire *w, int i, const struct db_arg *a)
 	}
 }
 
-static void put_args(struct wire *w, const struct db_arg *args, size_t n)
+static void put_args(struct pg_args *w, const struct db_arg *args, size_t n)
 {
 	w->n = (int)n;
 	for (int i = 0; i < w->n; i++)
@@ -124,11 +109,11 @@ static bool is_write(const char *sql)
 
 void pg_forget_tables(struct postgres *db)
 {
-	for (size_t i = 0; i < db->nkeyed; i++)
-		free(db->keyed[i]);
-	free(db->keyed);
-	db->keyed = NULL;
-	db->nkeyed = 0;
+	for (size_t i = 0; i < db->ntables; i++)
+		free(db->tables[i].name);
+	free(db->tables);
+	db->tables = NULL;
+	db->ntables = 0;
 }
 
 static int load_tables(struct postgres *db, struct err *err)
@@ -143,26 +128,36 @@ static int load_tables(struct postgres *db, struct err *err)
 		PQclear(r);
 		return -1;
 	}
-	db->nkeyed = (size_t)PQntuples(r);
-	db->keyed = mem_alloc((db->nkeyed + 1) * sizeof(*db->keyed));
-	for (size_t i = 0; i < db->nkeyed; i++)
-		db->keyed[i] = mem_strdup(PQgetvalue(r, (int)i, 0));
+	db->ntables = (size_t)PQntuples(r);
+	db->tables = mem_alloc((db->ntables + 1) * sizeof(*db->tables));
+	for (size_t i = 0; i < db->ntables; i++)
+		db->tables[i].name = mem_strdup(PQgetvalue(r, (int)i, 0));
 	PQclear(r);
 	return 0;
 }
 
-/* Is it an insert into a table that numbers its rows? Then it gives the number back. */
-static int look_for_id(struct postgres *db, const char *sql, bool *ret, struct err *err)
+/*
+ * Is it an insert into a table that numbers its rows? Then the server gives the number back, or it is taken beforehand where
+ * the statement surely makes one row and does not say the number itself.
+ */
+static int look_for_id(struct postgres *db, struct pg_statement *s, int nargs, struct err *err)
 {
-	char table[SQL_WORD_MAX];
+	char table[SQL_WORD_MAX], column[SQL_WORD_MAX] = "";
 
-	*ret = false;
-	if (sscanf(sql, "INSERT INTO %63[a-z_]", table) != 1)
+	s->gives_id = false;
+	s->takes_id = 0;
+	if (sscanf(s->sql, "INSERT INTO %63[a-z_] (%63[a-z_]", table, column) < 1)
 		return 0;
-	if (!db->keyed && load_tables(db, err))
+	if (!db->tables && load_tables(db, err))
 		return -1;
-	for (size_t i = 0; i < db->nkeyed && !*ret; i++)
-		*ret = strcmp(db->keyed[i], table) == 0;
+	for (size_t i = 0; i < db->ntables; i++) {
+		if (strcmp(db->tables[i].name, table) != 0)
+			continue;
+		bool is_plain = *column && strcmp(column, "id") != 0 && nargs < DB_VALUES_MAX &&
+				strstr(s->sql, ") VALUES (") && !strstr(s->sql, " ON CONFLICT");
+		s->takes_id = is_plain ? i + 1 : 0;
+		s->gives_id = !is_plain;
+	}
 	return 0;
 }
 
@@ -179,7 +174,7 @@ static struct pg_statement *find_slot(struct postgres *db, const char *sql)
 }
 
 /* Do the arguments fit what was prepared? Those that were NULL so far teach their types. */
-static bool fits(struct pg_statement *s, const struct wire *w)
+static bool fits(struct pg_statement *s, const struct pg_args *w)
 {
 	bool is_same = true;
 
@@ -197,6 +192,19 @@ static void statement_name(char name[24], unsigned number)
 	snprintf(name, 24, "s%u", number);
 }
 
+/* "INSERT INTO t (a, …) VALUES (?1, …)" becomes "INSERT INTO t (id, a, …) VALUES ($9, $1, …)". */
+static void translate_insert(const struct pg_statement *s, int nargs, struct buf *out)
+{
+	AUTO(buf_done) struct buf text = { 0 };
+	static const char values[] = ") VALUES (";
+
+	translate(s->sql, &text);
+	const char *columns = strchr(buf_cstr(&text), '(') + 1, *at = strstr(columns, values);
+	at += strlen(values);
+	buf_add(out, text.data, (size_t)(columns - text.data));
+	buf_printf(out, "id, %.*s$%d, %s", (int)(at - columns), columns, nargs + 1, at);
+}
+
 static void drop_statement(struct postgres *db, const struct pg_statement *s)
 {
 	char sql[48];
@@ -206,21 +214,29 @@ static void drop_statement(struct postgres *db, const struct pg_statement *s)
 }
 
 static int prepare(
-	struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
+	struct postgres *db, struct pg_statement *s, const struct pg_args *w, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
 	char name[24];
 
+	if (pg_pipe_settle(db, err))
+		return -1;
 	if (s->number && s->link == db->link)
 		drop_statement(db, s);
 	s->number = 0;
-	if (look_for_id(db, s->sql, &s->gives_id, err))
+	if (look_for_id(db, s, w->n, err))
 		return -1;
-	translate(s->sql, &text);
+	int n = w->n;
+	if (s->takes_id) {
+		translate_insert(s, n, &text);
+		s->types[n++] = OID_INT8;
+	} else {
+		translate(s->sql, &text);
+	}
 	if (s->gives_id)
 		buf_str(&text, " RETURNING id");
 	statement_name(name, ++db->numbers);
-	PGresult *r = PQprepare(db->conn, name, buf_cstr(&text), w->n, s->types);
+	PGresult *r = PQprepare(db->conn, name, buf_cstr(&text), n, s->types);
 	if (PQresultStatus(r) != PGRES_COMMAND_OK) {
 		pg_fail(db, r, "preparing", err);
 		PQclear(r);
@@ -234,93 +250,145 @@ static int prepare(
 
 /* --- Running. --- */
 
-static void heed(struct postgres *db, PGresult *r, bool gives_id)
+void pg_heed(struct postgres *db, PGresult *r, const struct pg_sent *sent)
 {
 	int n = PQntuples(r);
+	uint64_t bits;
 
 	db->changed = atoll(PQcmdTuples(r));
-	if (!gives_id || !n)
+	if (sent->id)
+		db->last_id = sent->id;
+	if (!sent->gives_id || !n)
 		return;
-	uint64_t bits;
 	memcpy(&bits, PQgetvalue(r, n - 1, 0), sizeof(bits));
 	db->last_id = (int64_t)be64toh(bits);
 }
 
-static int is_good(const PGresult *r)
+static bool is_good(const PGresult *r)
 {
 	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
 }
 
-static PGresult *run_kept(
-	struct postgres *db, struct pg_statement *s, const struct wire *w, struct err *err)
-{
-	char name[24];
-	bool is_there = fits(s, w) && s->number && s->link == db->link;
+/* A statement, its arguments, and whether its end may wait. */
+struct order {
+	struct pg_statement *s; /* NULL: not kept */
+	struct pg_sent sent;
+	struct pg_args args;
+	bool may_wait;
+};
 
-	if (!is_there && prepare(db, s, w, err))
-		return NULL;
-	statement_name(name, s->number);
-	return PQexecPrepared(db->conn, name, w->n, w->values, w->lengths, w->formats, 1);
+static void order_done(struct order *o)
+{
+	arena_done(&o->args.arena);
 }
 
-static PGresult *run_once(struct postgres *db, const char *sql, const struct wire *w)
+static int make_ready(struct postgres *db, struct order *o, struct err *err)
+{
+	struct pg_statement *s = o->s;
+	bool is_there = fits(s, &o->args) && s->number && s->link == db->link;
+
+	if (!is_there && prepare(db, s, &o->args, err))
+		return -1;
+	statement_name(o->sent.name, s->number);
+	o->sent.gives_id = s->gives_id;
+	if (!s->takes_id)
+		return 0;
+	if (pg_id_take(db, &db->tables[s->takes_id - 1], &o->sent.id, err))
+		return -1;
+	o->args.formats[o->args.n] = 1;
+	put_number(&o->args, o->args.n++, OID_INT8, (uint64_t)o->sent.id);
+	return 0;
+}
+
+/* Waits for the result. What was sent before is waited for in the same round trip. NULL with an error set. */
+static PGresult *run_kept(struct postgres *db, struct order *o, struct err *err)
+{
+	struct pg_args *w = &o->args;
+	const char *name = o->sent.name;
+
+	if (!db->pipe.n)
+		return PQexecPrepared(db->conn, name, w->n, w->values, w->lengths, w->formats, 1);
+	if (PQsendQueryPrepared(db->conn, name, w->n, w->values, w->lengths, w->formats, 1))
+		return pg_pipe_last(db, err);
+	pg_fail_at(db, NULL, o->sent.sql, err);
+	return NULL;
+}
+
+static PGresult *run_once(struct postgres *db, struct order *o, struct err *err)
 {
 	AUTO(buf_done) struct buf text = { 0 };
+	struct pg_args *w = &o->args;
 
-	translate(sql, &text);
+	if (pg_pipe_settle(db, err))
+		return NULL;
+	translate(o->sent.sql, &text);
 	return PQexecParams(
 		db->conn, buf_cstr(&text), w->n, w->types, w->values, w->lengths, w->formats, 1);
 }
 
-static int attempt(struct postgres *db, const char *sql, bool is_kept, const struct wire *w,
-	PGresult **ret, struct err *err)
+static int attempt(struct postgres *db, struct order *o, PGresult **ret, struct err *err)
 {
-	if (pg_ready(db, err))
+	*ret = NULL;
+	if (pg_ready(db, err) || (db->pipe.has_failed && pg_pipe_settle(db, err)) ||
+		(o->s && make_ready(db, o, err)))
 		return -1;
-	struct pg_statement *s = is_kept ? find_slot(db, sql) : NULL;
-	if (s)
-		s->sql = sql;
-	PGresult *r = s ? run_kept(db, s, w, err) : run_once(db, sql, w);
-	if (!r && s)
+	if (o->may_wait) {
+		db->last_id = o->sent.id ? o->sent.id : db->last_id;
+		return pg_pipe_send(db, &o->sent, &o->args, err);
+	}
+	PGresult *r = o->s ? run_kept(db, o, err) : run_once(db, o, err);
+	if (!r)
 		return -1;
 	if (!is_good(r)) {
-		pg_fail(db, r, is_write(sql) ? "writing" : "reading", err);
+		pg_fail_at(db, r, o->sent.sql, err);
 		PQclear(r);
 		return -1;
 	}
-	heed(db, r, s && s->gives_id);
+	pg_heed(db, r, &o->sent);
 	*ret = r;
 	return 0;
 }
 
-static int run(struct postgres *db, const char *sql, bool is_kept, const struct wire *w,
-	PGresult **ret, struct err *err)
+static int run(struct postgres *db, struct order *o, PGresult **ret, struct err *err)
 {
 	bool had_link = db->conn && !db->has_begun;
 
-	if (!attempt(db, sql, is_kept, w, ret, err))
+	if (!attempt(db, o, ret, err))
 		return 0;
 	/* A server that was restarted in between is noticed only now; nothing was done yet. */
-	if (!had_link || db->conn || is_write(sql))
+	if (!had_link || db->conn || is_write(o->sent.sql))
 		return -1;
-	return attempt(db, sql, is_kept, w, ret, err);
+	return attempt(db, o, ret, err);
+}
+
+/* A savepoint is sent with what follows it; what came before is known to be well. */
+static bool may_wait(const struct postgres *db, const struct order *o)
+{
+	return db->has_begun && o->s &&
+	       (is_write(o->sent.sql) || (str_starts(o->sent.sql, "SAVEPOINT") && !db->pipe.n));
 }
 
 static int pg_query(struct db *base, const char *sql, bool is_kept, const struct db_arg *args,
 	size_t n, struct db_rows **ret, struct err *err)
 {
 	struct postgres *db = postgres_of(base);
-	AUTO(wire_done) struct wire w = { 0 };
+	AUTO(order_done) struct order o = { .sent.sql = sql };
 	PGresult *result;
 
 	if (n > DB_VALUES_MAX)
 		return err_set(err, ERR_INTERNAL, "a statement with %zu arguments", n);
-	put_args(&w, args, n);
+	put_args(&o.args, args, n);
+	o.s = is_kept ? find_slot(db, sql) : NULL;
+	if (o.s)
+		o.s->sql = sql;
+	if (str_starts(sql, "ROLLBACK"))
+		pg_pipe_forget(db);
+	o.may_wait = may_wait(db, &o);
 	bool is_alone = is_write(sql) && !db->has_begun;
 	if (is_alone && pg_begin(base, err))
 		return -1;
 	db->has_written |= is_write(sql);
-	if (run(db, sql, is_kept, &w, &result, err)) {
+	if (run(db, &o, &result, err)) {
 		if (is_alone)
 			pg_rollback(base);
 		return -1;
@@ -334,14 +402,14 @@ static int pg_query(struct db *base, const char *sql, bool is_kept, const struct
 	db->changed = changed;
 	struct pg_rows *r = mem_alloc(sizeof(*r));
 	*r = (struct pg_rows){ .base.ops = &postgres_ops, .result = result, .at = -1 };
-	r->n = is_write(sql) ? 0 : PQntuples(result);
+	r->n = is_write(sql) || !result ? 0 : PQntuples(result);
 	*ret = &r->base;
 	return 0;
 }
 
 int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *err)
 {
-	if (pg_ready(db, err))
+	if (pg_ready(db, err) || pg_pipe_settle(db, err))
 		return -1;
 	PGresult *r = PQexec(db->conn, sql);
 	if (!is_good(r)) {
@@ -524,7 +592,7 @@ static int pg_stream(struct db *base, const char *sql, struct db_rows **ret, str
 {
 	struct postgres *db = postgres_of(base);
 
-	if (pg_ready(db, err))
+	if (pg_ready(db, err) || pg_pipe_settle(db, err))
 		return -1;
 	if (!PQsendQueryParams(db->conn, sql, 0, NULL, NULL, NULL, NULL, 1) ||
 		!PQsetSingleRowMode(db->conn))
@@ -565,6 +633,7 @@ int pg_begin(struct db *base, struct err *err)
 		PQclear(PQexec(db->conn, "ROLLBACK"));
 	db->has_begun = !failed;
 	db->has_written = false;
+	pg_ids_drop(db);
 	return failed;
 }
 
@@ -587,9 +656,11 @@ void pg_rollback(struct db *base)
 {
 	struct postgres *db = postgres_of(base);
 
+	pg_pipe_forget(db);
 	if (db->has_begun && db->conn)
 		PQclear(PQexec(db->conn, "ROLLBACK"));
 	db->has_begun = db->is_lost = false;
+	pg_ids_drop(db);
 }
 
 static bool pg_is_in_transaction(struct db *base)
@@ -606,14 +677,21 @@ static int pg_script(struct db *base, const char *sql, struct err *err)
 	return pg_simple(postgres_of(base), sql, NULL, err);
 }
 
-static int64_t pg_last_id(struct db *db)
+static int64_t pg_last_id(struct db *base)
 {
-	return postgres_of(db)->last_id;
+	struct postgres *db = postgres_of(base);
+
+	/* A failure is told by whatever is asked next. */
+	if (db->pipe.is_id_late)
+		pg_pipe_settle(db, NULL);
+	return db->last_id;
 }
 
-static int64_t pg_changes(struct db *db)
+static int64_t pg_changes(struct db *base)
 {
-	return postgres_of(db)->changed;
+	struct postgres *db = postgres_of(base);
+
+	return pg_pipe_settle(db, NULL) ? 0 : db->changed;
 }
 
 /* Texts are sorted by their bytes, as the programs do it. */

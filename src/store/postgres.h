@@ -8,21 +8,58 @@
 #include "store/driver.h"
 
 /*
- * Shared by postgres.c (statements and rows), postgres_link.c (connections and errors) and postgres_care.c (what only a
- * driver can do) only.
+ * Shared by postgres.c (statements and rows), postgres_pipe.c (writes that nobody waits for), postgres_link.c (connections and
+ * errors) and postgres_care.c (what only a driver can do) only.
  */
 
 #define PG_SCHEMA "remanence"    /* unless the url says otherwise: ?schema=NAME */
 #define PG_NAME_MAX 63           /* of a schema */
 #define PG_STATEMENTS_MAX 512    /* of one connection, a power of two; more are planned anew each time */
 #define PG_VERSION_MIN 130000
+#define PG_PIPE_MAX 256          /* statements that were sent and not waited for */
+#define PG_PIPE_BYTES (4u << 20) /* and their arguments, before the last */
+#define PG_IDS_MAX 64            /* numbers of rows that are asked for at once */
+
+/* Arguments as libpq takes them. One more than a statement may have: the number of a new row. */
+struct pg_args {
+	int n;
+	Oid types[DB_VALUES_MAX + 1];
+	const char *values[DB_VALUES_MAX + 1];
+	int lengths[DB_VALUES_MAX + 1], formats[DB_VALUES_MAX + 1];
+	uint64_t numbers[DB_VALUES_MAX + 1];
+	struct arena arena; /* texts that had to be repaired */
+};
+
+/* A table whose rows are numbered, and numbers that this transaction may still give. */
+struct pg_table {
+	char *name;
+	size_t at, n;
+	int64_t ids[PG_IDS_MAX];
+};
 
 /* A prepared statement. Types are those of the arguments so far; 0: only NULL was seen. */
 struct pg_statement {
 	const char *sql;
-	Oid types[DB_VALUES_MAX];
+	Oid types[DB_VALUES_MAX + 1];
 	unsigned number, link; /* prepared under this name, on this link */
+	bool gives_id;         /* the server says the number of the new row */
+	size_t takes_id;       /* 1 + the place of its table: the number is an argument behind the others */
+};
+
+/* One run of it. */
+struct pg_sent {
+	const char *sql;
+	char name[24];
 	bool gives_id;
+	int64_t id; /* that the new row was given; 0: none */
+};
+
+/* Writes that were sent and not waited for; what failed among them, until the transaction or its savepoint is rolled back. */
+struct pg_pipe {
+	struct pg_sent sent[PG_PIPE_MAX];
+	size_t n, bytes;
+	bool has_failed, is_id_late; /* one of those sent numbers a row */
+	struct err late;
 };
 
 struct postgres {
@@ -39,8 +76,9 @@ struct postgres {
 	uint64_t retry_us, pause_us; /* no new attempt before; the next pause */
 	pthread_mutex_t mutex;
 	PGcancel *cancel; /* under the mutex */
-	char **keyed;     /* tables whose rows get a number; NULL: not asked yet */
-	size_t nkeyed;
+	struct pg_table *tables; /* whose rows get a number; NULL: not asked yet */
+	size_t ntables;
+	struct pg_pipe pipe;
 	int64_t last_id, changed;
 	unsigned numbers;
 	struct pg_statement statements[PG_STATEMENTS_MAX];
@@ -58,6 +96,8 @@ void pg_close(struct db *db);
 int pg_ready(struct postgres *db, struct err *err);
 /* What the server or the connection said, as an error with advice. Returns -1. Notes that a connection was lost. */
 int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err *err);
+/* As that, of a statement that is told by its first words. */
+int pg_fail_at(struct postgres *db, const PGresult *r, const char *sql, struct err *err);
 void pg_interrupt(struct db *db);
 
 /* postgres.c: a text of one or more statements without arguments, and its last result. */
@@ -66,6 +106,20 @@ int pg_begin(struct db *db, struct err *err);
 int pg_commit(struct db *db, struct err *err);
 void pg_rollback(struct db *db);
 void pg_forget_tables(struct postgres *db);
+
+/* What is known of the server's answer to a statement: db_changes, db_last_id. */
+void pg_heed(struct postgres *db, PGresult *r, const struct pg_sent *sent);
+
+/* postgres_pipe.c. Within a transaction only. */
+int pg_pipe_send(struct postgres *db, const struct pg_sent *sent, const struct pg_args *w, struct err *err);
+/* Waits for all that was sent. -1 with the first failure, also when it was met before. */
+int pg_pipe_settle(struct postgres *db, struct err *err);
+/* As that, and gives the result of a statement that was sent behind; NULL when one of the others failed. */
+PGresult *pg_pipe_last(struct postgres *db, struct err *err);
+/* Before a rollback: waits, and forgets failures. */
+void pg_pipe_forget(struct postgres *db);
+int pg_id_take(struct postgres *db, struct pg_table *t, int64_t *ret, struct err *err);
+void pg_ids_drop(struct postgres *db);
 
 /* postgres_care.c */
 int pg_version(struct db *db, int64_t *ret, struct err *err);

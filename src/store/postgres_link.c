@@ -17,6 +17,7 @@
 
 #define PAUSE_MIN_US 100000
 #define PAUSE_MAX_US 10000000
+#define SQL_HEAD_MAX 96
 #define SCHEMA_PARAMETER "schema="
 
 /*
@@ -140,6 +141,19 @@ int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err
 	if (is_down || troubles[i].is_lost)
 		lose(db, db->has_begun);
 	return -1;
+}
+
+int pg_fail_at(struct postgres *db, const PGresult *r, const char *sql, struct err *err)
+{
+	char what[SQL_HEAD_MAX];
+	int n = 0;
+
+	/* Only the words of writes say anything to those who did not make the statement. */
+	if (sscanf(sql, "INSERT INTO %*[a-z_.]%n", &n) < 0 || !n)
+		if (sscanf(sql, "DELETE FROM %*[a-z_.]%n", &n) < 0 || !n)
+			sscanf(sql, "UPDATE %*[a-z_.]%n", &n);
+	snprintf(what, sizeof(what), "%.*s", n, sql);
+	return pg_fail(db, r, n ? what : "reading", err);
 }
 
 /* --- Connecting. --- */
