@@ -18,7 +18,8 @@ struct occurrence {
 
 struct entry {
 	uint32_t key;   /* offset in keys: stem, then word */
-	uint32_t count; /* occurrences; then where they start */
+	uint32_t count; /* occurrences */
+	uint32_t start; /* of them, once they are sorted */
 	uint8_t stem_len, word_len;
 	bool has_positions;
 };
@@ -205,73 +206,43 @@ static void take_doc(struct builder *b, const struct doc *d, uint32_t n, struct 
 	row->position_bits = (uint8_t)bits_width(b->last_position);
 }
 
-/* Postings of the term in hand. */
-struct list {
-	uint32_t *docs, *positions;
-	uint8_t *codes;
-	uint16_t *counts;
-	size_t n, docs_cap, codes_cap, counts_cap, npositions, positions_cap;
-};
-
-static void list_done(struct list *l)
-{
-	free(l->docs);
-	free(l->positions);
-	free(l->codes);
-	free(l->counts);
-}
-
-/* Of function words only the presence is kept. */
-static void add_posting(struct list *l, const struct occurrence *o, size_t n, bool is_stop)
+/* One document's occurrences of a term. Of function words only the presence is kept. */
+static void write_posting(
+	struct segment_writer *w, const struct occurrence *o, size_t n, bool is_stop)
 {
 	unsigned by_field[FIELD_COUNT] = { 0 };
-	size_t first = l->npositions;
-	MEM_GROW(l->positions, l->positions_cap, l->npositions + n);
+	uint32_t positions[POSITIONS_MAX];
+	size_t count = 0;
 	for (size_t i = 0; i < n; i++) {
 		uint32_t position = o[i].place & POSITION_MASK;
 		by_field[o[i].place >> FIELD_SHIFT]++;
-		if (position != NO_POSITION && l->npositions - first < POSITIONS_MAX)
-			l->positions[l->npositions++] = position;
+		if (position != NO_POSITION && count < POSITIONS_MAX)
+			positions[count++] = position;
 	}
-	size_t count = l->npositions - first;
 	uint8_t code = is_stop ? 0
 			       : code_of(by_field[FIELD_TITLE], by_field[FIELD_BODY],
 					 by_field[FIELD_REST]);
-	MEM_GROW(l->docs, l->docs_cap, l->n + 1);
-	MEM_GROW(l->codes, l->codes_cap, l->n + 1);
-	MEM_GROW(l->counts, l->counts_cap, l->n + 1);
-	l->docs[l->n] = o->doc;
-	l->codes[l->n] = code;
-	l->counts[l->n++] = (uint16_t)count;
+	writer_posting(w, o->doc, code, positions, count);
 }
 
-static void write_term(
-	const struct builder *b, struct segment_writer *w, const struct entry *e, struct list *l)
+static void write_term(const struct builder *b, struct segment_writer *w, const struct entry *e)
 {
-	const struct occurrence *o = b->occurrences + e->count, *end = o;
+	const struct occurrence *o = b->occurrences + e->start, *end = o + e->count;
 	bool is_stop = !e->has_positions && stem_str(b, e).p[0] != WHOLE_MARK;
-	l->n = l->npositions = 0;
-	while (end < b->occurrences + b->noccurrences && end->term == o->term)
-		end++;
+	size_t docs = 0;
+	for (const struct occurrence *i = o; i < end; i++)
+		docs += i == o || i->doc != i[-1].doc;
+	writer_term(
+		w, &(struct term_head){ stem_str(b, e), word_str(b, e), e->has_positions, docs });
 	for (const struct occurrence *next; o < end; o = next) {
 		for (next = o; next < end && next->doc == o->doc;)
 			next++;
-		add_posting(l, o, (size_t)(next - o), is_stop);
+		write_posting(w, o, (size_t)(next - o), is_stop);
 	}
-	writer_add(w, &(struct term_postings){ .stem = stem_str(b, e),
-			      .word = word_str(b, e),
-			      .has_positions = e->has_positions,
-			      .n = l->n,
-			      .docs = l->docs,
-			      .codes = l->codes,
-			      .counts = l->counts,
-			      .positions = l->positions });
+	writer_term_end(w);
 }
 
-/*
- * Counting sort by term; documents and positions keep their order. Leaves in each entry's count
- * where its own start.
- */
+/* Counting sort by term; documents and positions keep their order. */
 static void sort_occurrences(struct builder *b)
 {
 	struct occurrence *sorted =
@@ -279,9 +250,8 @@ static void sort_occurrences(struct builder *b)
 	uint32_t *next = mem_alloc((b->nentries + 1) * sizeof(*next));
 	uint32_t at = 0;
 	for (size_t i = 0; i < b->nentries; i++) {
-		uint32_t count = b->entries[i].count;
-		b->entries[i].count = next[i] = at;
-		at += count;
+		b->entries[i].start = next[i] = at;
+		at += b->entries[i].count;
 	}
 	for (size_t i = 0; i < b->noccurrences; i++)
 		sorted[next[b->occurrences[i].term]++] = b->occurrences[i];
@@ -323,12 +293,57 @@ static const struct doc **sort_docs(const struct doc *docs, size_t n, size_t *re
 	return order;
 }
 
+struct rows {
+	struct doc_row *rows;
+	uint8_t *lengths, *position_bits;
+	struct segment_docs docs;
+};
+
+static void rows_column(void *ctx, enum column c, size_t first, size_t n, uint64_t *values)
+{
+	const struct rows *r = ctx;
+	for (size_t i = 0; i < n; i++)
+		values[i] = doc_row_column(&r->rows[first + i], c);
+}
+
+static void rows_start(struct rows *r, size_t n)
+{
+	r->rows = mem_alloc((n + 1) * sizeof(*r->rows));
+	r->lengths = mem_alloc(n + 1);
+	r->position_bits = mem_alloc(n + 1);
+	r->docs = (struct segment_docs){ .n = n,
+		.lengths = r->lengths,
+		.position_bits = r->position_bits,
+		.column = rows_column,
+		.ctx = r };
+}
+
+/* Once the documents are taken. */
+static void rows_end(struct rows *r)
+{
+	for (size_t i = 0; i < r->docs.n; i++) {
+		r->lengths[i] = r->rows[i].length;
+		r->position_bits[i] = r->rows[i].position_bits;
+		for (unsigned c = (unsigned)DOC_CLASS(r->rows[i].id) + 1; c <= CLASS_COUNT; c++)
+			r->docs.class_start[c] = (uint32_t)i + 1;
+	}
+}
+
+static void rows_done(struct rows *r)
+{
+	free(r->rows);
+	free(r->lengths);
+	free(r->position_bits);
+}
+
 struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
 {
 	const struct doc **order = sort_docs(docs, n, &n);
-	struct doc_row *rows = mem_alloc((n + 1) * sizeof(*rows));
+	AUTO(rows_done) struct rows rows;
+	rows_start(&rows, n);
 	for (size_t i = 0; i < n; i++)
-		take_doc(b, order[i], (uint32_t)i, &rows[i]);
+		take_doc(b, order[i], (uint32_t)i, &rows.rows[i]);
+	rows_end(&rows);
 	sort_occurrences(b);
 	/*
 	 * The hash table points at entries by number: from here on it is not needed, and entries
@@ -336,15 +351,12 @@ struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
 	 */
 	if (b->nentries)
 		qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
-	struct segment_writer *w = writer_new(-1, rows, n);
-	struct list l = { 0 };
+	struct segment_writer *w = writer_new(-1, NULL, &rows.docs);
 	for (size_t i = 0; i < b->nentries; i++)
-		write_term(b, w, &b->entries[i], &l);
-	list_done(&l);
+		write_term(b, w, &b->entries[i]);
 	struct buf image = { 0 };
 	uint64_t len;
 	writer_end(w, &image, &len, NULL);
-	free(rows);
 	free(order);
 	forget_batch(b);
 	return segment_of_memory(&image);

@@ -27,21 +27,14 @@ void fixed_fill(struct buf *b, size_t bytes)
 		buf_add(b, zeros, MIN(bytes, sizeof(zeros)));
 }
 
-void bits_put(struct bits_out *b, uint64_t v, unsigned width)
+void bits_word(struct bits_out *b)
 {
-	b->held |= v << b->n;
-	b->n += width;
-	while (b->n >= 8) {
-		buf_char(b->out, (char)b->held);
-		b->held >>= 8;
-		b->n -= 8;
-	}
+	fixed_put(b->out, b->held, 8);
 }
 
 void bits_flush(struct bits_out *b)
 {
-	if (b->n > 0)
-		buf_char(b->out, (char)b->held);
+	fixed_put(b->out, b->held, (b->n + 7) / 8);
 	b->held = 0;
 	b->n = 0;
 }

@@ -79,7 +79,18 @@ struct bits_out {
 	uint64_t held;
 	unsigned n;
 };
-void bits_put(struct bits_out *b, uint64_t v, unsigned width);
+void bits_word(struct bits_out *b); /* appends the 64 held bits */
+static inline void bits_put(struct bits_out *b, uint64_t v, unsigned width)
+{
+	b->held |= v << b->n;
+	b->n += width;
+	if (b->n < 64)
+		return;
+	bits_word(b);
+	b->n -= 64;
+	/* what did not fit; the value has at most BITS_MAX bits, so that the shift is less than 64 */
+	b->held = v >> (width - b->n);
+}
 void bits_flush(struct bits_out *b);
 
 #endif

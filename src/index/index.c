@@ -20,9 +20,10 @@
 #define TAIL_DOCS_MAX 8192u
 #define MERGE_RATIO \
 	2u /* a segment at most so many times larger than what is being written joins it */
-#define SEGMENT_DOCS_MAX 1000000u /* larger ones are left alone unless documents were removed */
-#define DEAD_MIN 1000u            /* fewer removed ones are no reason to flush */
-#define DEAD_SHARE 4u             /* a segment of which one in so many is removed is rewritten */
+#define DEAD_MIN 1000u /* fewer removed ones are no reason to flush */
+#define DEAD_SHARE 4u  /* a segment of which one in so many is removed is rewritten */
+
+uint32_t segment_docs_max = 1000000;
 
 static struct snapshot *snapshot_new(struct index *ix)
 {
@@ -237,33 +238,57 @@ static bool has_too_many_dead(const struct view *v)
 	return v->dead && v->dead->n > v->seg->t.docs / DEAD_SHARE;
 }
 
-/*
- * Which views the next file is made of: the tail, those with too many removed (all with any when
- * purging), and those that are not much larger.
- */
-static size_t choose(const struct snapshot *s, bool purge, bool *chosen)
+/* Which views the next file is made of. */
+struct choice {
+	bool *views; /* of the snapshot, those that are chosen */
+	size_t n;
+	uint64_t docs;     /* left in them */
+	bool has_to_go_on; /* others have to be written anew too, after these */
+};
+
+static void choose_view(const struct snapshot *s, struct choice *c, size_t i)
 {
-	size_t n = 0;
-	uint64_t docs = 0;
+	const struct view *v = &s->views[i];
+	c->views[i] = true;
+	c->n++;
+	c->docs += v->seg->t.docs - (v->dead ? v->dead->n : 0);
+}
+
+/* What is written at once takes memory for each document. */
+static bool has_room(const struct choice *c, uint64_t docs)
+{
+	return c->n == 0 || (c->n < MERGE_SOURCES_MAX && c->docs + docs <= segment_docs_max);
+}
+
+/*
+ * The whole tail, since the manifest that is written after says that it is there; those with too
+ * many removed (all with any when purging), and those that are not much larger.
+ */
+static void choose(const struct snapshot *s, bool purge, struct choice *c)
+{
+	for (size_t i = 0; i < s->n; i++)
+		if (!s->views[i].seg->name)
+			choose_view(s, c, i);
 	for (size_t i = 0; i < s->n; i++) {
 		const struct view *v = &s->views[i];
-		uint32_t dead = v->dead ? v->dead->n : 0;
-		chosen[i] = !v->seg->name || (purge && dead) || has_too_many_dead(v);
-		n += chosen[i];
-		docs += chosen[i] ? v->seg->t.docs - dead : 0;
+		const uint32_t dead = v->dead ? v->dead->n : 0;
+		if (c->views[i] || (!(purge && dead) && !has_too_many_dead(v)))
+			continue;
+		if (has_room(c, v->seg->t.docs - dead))
+			choose_view(s, c, i);
+		else
+			c->has_to_go_on = true;
 	}
-	for (bool is_more = n > 0; is_more;) {
+	for (bool is_more = c->n > 0; is_more;) {
 		is_more = false;
 		for (size_t i = 0; i < s->n; i++) {
 			uint32_t size = s->views[i].seg->t.docs;
-			if (chosen[i] || size > docs * MERGE_RATIO || size > SEGMENT_DOCS_MAX)
+			if (c->views[i] || size > c->docs * MERGE_RATIO || !has_room(c, size))
 				continue;
-			chosen[i] = is_more = true;
-			docs += size;
-			n++;
+			choose_view(s, c, i);
+			is_more = true;
 		}
 	}
-	return n;
 }
 
 static void unlink_segment(const struct index *ix, const struct segment *seg)
@@ -282,7 +307,7 @@ static int write_merged(struct index *ix, const struct merge_source *sources, si
 	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return err_set(err, ERR_IO, "cannot write '%s': %s", path, strerror(errno));
-	struct merge_target target = { .fd = fd };
+	struct merge_target target = { .fd = fd, .dir = ix->dir };
 	int result = merge_segments(sources, n, &target, err);
 	if (result == 0 && target.docs && fsync(fd) != 0)
 		result = err_set(err, ERR_IO, "cannot synchronise '%s': %s", path, strerror(errno));
@@ -359,18 +384,26 @@ static int rewrite(struct index *ix, const bool *chosen, size_t n, bool purge, s
 	return result;
 }
 
-int index_flush(struct index *ix, bool purge, struct err *err)
+static int flush_some(struct index *ix, bool purge, bool *ret_has_to_go_on, struct err *err)
 {
 	const struct snapshot *s = ix->current; /* only we replace it */
-	bool *chosen = mem_alloc(s->n + 1);
-	size_t n = choose(s, purge, chosen);
-	int result = 0;
-	if (n || ix->is_changed || index_seq(ix) != ix->flushed_seq)
-		result = rewrite(ix, chosen, n, purge, err);
-	free(chosen);
-	if (purge && result == 0)
+	AUTO(mem_free_ptr) bool *views = mem_alloc(s->n + 1);
+	struct choice c = { .views = views };
+	choose(s, purge, &c);
+	*ret_has_to_go_on = c.has_to_go_on;
+	if (!c.n && !ix->is_changed && index_seq(ix) == ix->flushed_seq)
+		return 0;
+	return rewrite(ix, c.views, c.n, purge, err);
+}
+
+int index_flush(struct index *ix, bool purge, struct err *err)
+{
+	for (bool has_to_go_on = true; has_to_go_on;)
+		if (flush_some(ix, purge, &has_to_go_on, err) != 0)
+			return -1;
+	if (purge)
 		wait_for_readers(ix);
-	return result;
+	return 0;
 }
 
 int index_clear(struct index *ix, struct err *err)

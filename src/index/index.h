@@ -53,6 +53,8 @@ uint64_t index_seq(const struct index *ix); /* last change that is included, flu
 int index_put(struct index *ix, const struct doc *docs, size_t n, struct err *err);
 int index_remove(struct index *ix, const doc_id *ids, size_t n, struct err *err);
 void index_set_seq(struct index *ix, uint64_t seq);
+/* Segments do not become larger by merging. Only tests change it. */
+extern uint32_t segment_docs_max;
 /*
  * Writes the tail as a segment and merges small segments when worth it; `purge` rewrites every
  * segment that holds removed documents (forget).

@@ -23,10 +23,12 @@ uint32_t session_of_doc(const struct doc_columns *columns);
 /* Ascending, each once, none 0; in place. Returns how many are left. */
 size_t sessions_sort(uint32_t *sessions, size_t n);
 
-/* One thread's; the rows must stay. */
-struct session_lists *session_lists_new(const struct doc_row *rows, size_t n);
+/* One thread's; the documents must stay. A term is started, its postings added, its list ended. */
+struct session_lists *session_lists_new(const struct segment_docs *docs);
 void session_lists_free(struct session_lists *l);
-/* Appends the list of a term, or nothing when it is not worth it. */
-void session_lists_put(struct session_lists *l, const struct term_postings *t, struct buf *out);
+void session_lists_start(struct session_lists *l, size_t n); /* so many postings follow */
+void session_lists_add(struct session_lists *l, uint32_t doc, uint8_t code);
+/* Appends the list, or nothing when it is not worth it. */
+void session_lists_end(struct session_lists *l, struct buf *out);
 
 #endif

@@ -8,30 +8,44 @@
 #include "index/codec.h"
 #include "index/session_list.h"
 #include "index/skip.h"
+#include "index/spill.h"
 
 #define WRITE_PIECE (1u << 20)
 
 struct segment_writer {
 	int fd, error;
-	const struct doc_row *rows;
-	size_t nrows;
-	struct buf out, dictionary, index;
-	struct buf skips, map, sessions, data, positions; /* of the term in hand */
+	const struct segment_docs *docs;
+	struct buf out;
+	struct spill dictionary, index;
 	struct session_lists *lists;
 	uint64_t written; /* bytes that left `out` */
 	char stem[KEY_MAX];
 	size_t stem_len;
 	struct trailer t;
+	/* The term in hand. */
+	struct term_head head;
+	struct buf skips, map, sessions, data;
+	struct spill positions;
+	uint32_t last; /* document of the last posting, + 1 */
+	/* Its postings that are no whole block yet. */
+	size_t n;
+	uint32_t gaps[POSTING_BLOCK], numbers[POSTING_BLOCK];
+	uint8_t codes[POSTING_BLOCK];
+	uint16_t counts[POSTING_BLOCK];
+	uint32_t *taken; /* their positions */
+	size_t ntaken, taken_cap;
 };
 
-struct segment_writer *writer_new(int fd, const struct doc_row *rows, size_t n)
+struct segment_writer *writer_new(int fd, const char *dir, const struct segment_docs *docs)
 {
 	struct segment_writer *w = mem_alloc(sizeof(*w));
 	w->fd = fd;
-	w->rows = rows;
-	w->nrows = n;
-	w->lists = session_lists_new(rows, n);
-	w->out.max = w->dictionary.max = w->index.max = SIZE_MAX / 2;
+	w->docs = docs;
+	w->lists = session_lists_new(docs);
+	w->out.max = SIZE_MAX / 2;
+	spill_init(&w->dictionary, fd < 0 ? NULL : dir);
+	spill_init(&w->index, fd < 0 ? NULL : dir);
+	spill_init(&w->positions, fd < 0 ? NULL : dir);
 	return w;
 }
 
@@ -45,27 +59,31 @@ static void write_piece(struct segment_writer *w, bool is_last)
 	buf_cut(&w->out, 0);
 }
 
+static void put_piece(void *ctx, const void *data, size_t len)
+{
+	struct segment_writer *w = ctx;
+	buf_add(&w->out, data, len);
+	write_piece(w, false);
+}
+
 static uint64_t writer_at(const struct segment_writer *w)
 {
 	return w->written + w->out.len;
 }
 
-static void put_positions(
-	struct segment_writer *w, const struct term_postings *t, size_t from, size_t to, size_t *at)
+/* Of the postings in hand. */
+static void put_positions(struct segment_writer *w)
 {
-	struct bits_out bits = { .out = &w->positions };
-	for (size_t i = from; i < to; i++) {
-		if (!code_table()[t->codes[i]].is_exact)
-			bits_put(&bits, t->counts[i], POSITIONS_BITS);
-		for (unsigned k = 0; k < t->counts[i]; k++)
-			bits_put(&bits, t->positions[(*at)++], w->rows[t->docs[i]].position_bits);
+	struct bits_out bits = { .out = &w->positions.held };
+	for (size_t i = 0, at = 0; i < w->n; i++) {
+		if (!code_table()[w->codes[i]].is_exact)
+			bits_put(&bits, w->counts[i], POSITIONS_BITS);
+		const unsigned width = w->docs->position_bits[w->numbers[i]];
+		for (unsigned k = 0; k < w->counts[i]; k++)
+			bits_put(&bits, w->taken[at++], width);
 	}
 	bits_flush(&bits);
-}
-
-static uint32_t gap_before(const struct term_postings *t, size_t i)
-{
-	return i ? t->docs[i] - t->docs[i - 1] - 1 : t->docs[0];
+	spill_settle(&w->positions);
 }
 
 static unsigned varint_bytes(uint32_t v)
@@ -127,91 +145,115 @@ static unsigned put_packed(struct buf *out, const uint32_t values[POSTING_BLOCK]
 }
 
 /* The greatest counts of a block and its shortest document: what bounds its scores. */
-static void put_bounds(struct segment_writer *w, const struct term_postings *t, size_t from)
+static void put_bounds(struct segment_writer *w)
 {
 	unsigned title = 0, body = 0, rest = 0;
 	uint8_t shortest = UINT8_MAX;
-	for (size_t i = from; i < from + POSTING_BLOCK; i++) {
-		const struct code_info *c = &code_table()[t->codes[i]];
+	for (size_t i = 0; i < POSTING_BLOCK; i++) {
+		const struct code_info *c = &code_table()[w->codes[i]];
 		title = MAX(title, c->title);
 		body = MAX(body, c->body);
 		rest = MAX(rest, c->rest);
-		shortest = MIN(shortest, w->rows[t->docs[i]].length);
+		shortest = MIN(shortest, w->docs->lengths[w->numbers[i]]);
 	}
 	fixed_put(&w->skips, code_of(title, body, rest), 1);
 	fixed_put(&w->skips, shortest, 1);
 }
 
-static void put_block(
-	struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
+static void put_block(struct segment_writer *w)
 {
-	size_t positions_at = w->positions.len;
-	uint32_t gaps[POSTING_BLOCK], codes[POSTING_BLOCK];
-	for (size_t i = 0; i < POSTING_BLOCK; i++) {
-		gaps[i] = gap_before(t, from + i);
-		codes[i] = t->codes[from + i];
-	}
-	unsigned gap_bits = w->map.len ? 0 : put_packed(&w->data, gaps);
+	const uint64_t positions_at = spill_len(&w->positions);
+	uint32_t codes[POSTING_BLOCK];
+	for (size_t i = 0; i < POSTING_BLOCK; i++)
+		codes[i] = w->codes[i];
+	unsigned gap_bits = w->map.len ? 0 : put_packed(&w->data, w->gaps);
 	unsigned code_bits = put_packed(&w->data, codes);
-	if (t->has_positions)
-		put_positions(w, t, from, from + POSTING_BLOCK, at);
-	fixed_put(&w->skips, t->docs[from + POSTING_BLOCK - 1], 4);
+	if (w->head.has_positions)
+		put_positions(w);
+	fixed_put(&w->skips, w->numbers[POSTING_BLOCK - 1], 4);
 	fixed_put(&w->skips, w->data.len, 4);
 	fixed_put(&w->skips, positions_at, 4);
 	fixed_put(&w->skips, gap_bits, 1);
 	fixed_put(&w->skips, code_bits, 1);
-	put_bounds(w, t, from);
+	put_bounds(w);
 }
 
-static void put_tail(
-	struct segment_writer *w, const struct term_postings *t, size_t from, size_t *at)
+static void put_tail(struct segment_writer *w)
 {
-	for (size_t i = from; i < t->n; i++) {
-		varint_put(&w->data, (uint64_t)gap_before(t, i) << 1 | (t->codes[i] != 0));
-		if (t->codes[i])
-			buf_char(&w->data, (char)t->codes[i]);
+	for (size_t i = 0; i < w->n; i++) {
+		varint_put(&w->data, (uint64_t)w->gaps[i] << 1 | (w->codes[i] != 0));
+		if (w->codes[i])
+			buf_char(&w->data, (char)w->codes[i]);
 	}
-	if (t->has_positions)
-		put_positions(w, t, from, t->n, at);
+	if (w->head.has_positions)
+		put_positions(w);
 }
 
-/* Of a list that is long and dense enough. */
-static void put_map(struct segment_writer *w, const struct term_postings *t)
+/* A list that is long and dense enough has one. */
+static void start_map(struct segment_writer *w)
 {
 	buf_cut(&w->map, 0);
-	if (t->n < POSTING_BLOCK || t->n < w->nrows / DENSE_SHARE)
-		return;
-	fixed_fill(&w->map, map_bytes(w->nrows));
-	for (size_t i = 0; i < t->n; i++)
-		w->map.data[t->docs[i] / 8] |= (char)(1u << t->docs[i] % 8);
+	if (w->head.n >= POSTING_BLOCK && w->head.n >= w->docs->n / DENSE_SHARE)
+		fixed_fill(&w->map, map_bytes(w->docs->n));
 }
 
-static size_t put_list(struct segment_writer *w, const struct term_postings *t)
+void writer_term(struct segment_writer *w, const struct term_head *t)
 {
-	size_t blocks = t->n / POSTING_BLOCK, at = 0;
-	put_map(w, t);
-	buf_cut(&w->sessions, 0);
-	session_lists_put(w->lists, t, &w->sessions);
+	w->head = *t;
+	w->last = 0;
+	w->n = w->ntaken = 0;
 	buf_cut(&w->skips, 0);
 	buf_cut(&w->data, 0);
-	buf_cut(&w->positions, 0);
-	for (size_t b = 0; b < blocks; b++)
-		put_block(w, t, b * POSTING_BLOCK, &at);
-	size_t tail_at = w->positions.len, before = w->out.len;
-	put_tail(w, t, blocks * POSTING_BLOCK, &at);
-	if (blocks) {
-		fixed_put(&w->out,
-			LIST_HEAD + w->skips.len + w->map.len + w->sessions.len + w->data.len, 4);
-		fixed_put(&w->out, tail_at, 4);
-		fixed_put(&w->out, w->map.len, 4);
-		fixed_put(&w->out, w->sessions.len, 4);
-		buf_add(&w->out, w->skips.data, w->skips.len);
-		buf_add(&w->out, w->map.data, w->map.len);
-		buf_add(&w->out, w->sessions.data, w->sessions.len);
+	start_map(w);
+	session_lists_start(w->lists, t->n);
+}
+
+void writer_posting(
+	struct segment_writer *w, uint32_t doc, uint8_t code, const uint32_t *positions, size_t n)
+{
+	w->gaps[w->n] = doc - w->last;
+	w->numbers[w->n] = doc;
+	w->codes[w->n] = code;
+	w->counts[w->n++] = (uint16_t)n;
+	w->last = doc + 1;
+	if (n) {
+		MEM_GROW(w->taken, w->taken_cap, w->ntaken + n);
+		memcpy(w->taken + w->ntaken, positions, n * sizeof(*positions));
+		w->ntaken += n;
 	}
-	buf_add(&w->out, w->data.data, w->data.len);
-	buf_add(&w->out, w->positions.data, w->positions.len);
-	return w->out.len - before;
+	if (w->map.len)
+		w->map.data[doc / 8] |= (char)(1u << doc % 8);
+	session_lists_add(w->lists, doc, code);
+	if (w->n < POSTING_BLOCK)
+		return;
+	put_block(w);
+	w->n = w->ntaken = 0;
+}
+
+/* What stands before the documents of a list with blocks. */
+static void put_list_head(struct segment_writer *w, uint64_t tail_at)
+{
+	buf_cut(&w->sessions, 0);
+	session_lists_end(w->lists, &w->sessions);
+	fixed_put(
+		&w->out, LIST_HEAD + w->skips.len + w->map.len + w->sessions.len + w->data.len, 4);
+	fixed_put(&w->out, tail_at, 4);
+	fixed_put(&w->out, w->map.len, 4);
+	fixed_put(&w->out, w->sessions.len, 4);
+	put_piece(w, w->skips.data, w->skips.len);
+	put_piece(w, w->map.data, w->map.len);
+	put_piece(w, w->sessions.data, w->sessions.len);
+}
+
+static uint64_t put_list(struct segment_writer *w)
+{
+	const uint64_t before = writer_at(w), tail_at = spill_len(&w->positions);
+	put_tail(w);
+	if (w->skips.len)
+		put_list_head(w, tail_at);
+	put_piece(w, w->data.data, w->data.len);
+	spill_take(&w->positions, put_piece, w);
+	return writer_at(w) - before;
 }
 
 static size_t common(struct str a, struct str b)
@@ -228,41 +270,42 @@ static void put_tail_of(struct buf *b, struct str s, size_t keep)
 	buf_add(b, s.p + keep, s.n - keep);
 }
 
-static void put_entry(
-	struct segment_writer *w, const struct term_postings *t, size_t list_len, uint64_t list_at)
+static void put_entry(struct segment_writer *w, uint64_t list_len, uint64_t list_at)
 {
+	const struct term_head *t = &w->head;
+	struct buf *out = &w->dictionary.held;
 	size_t keep = common((struct str){ w->stem, w->stem_len }, t->stem);
 	if (w->t.terms % DICTIONARY_BLOCK == 0) {
 		keep = 0;
-		fixed_put(&w->index, w->dictionary.len, 4);
-		fixed_put(&w->index, list_at, 8);
+		fixed_put(&w->index.held, spill_len(&w->dictionary), 4);
+		fixed_put(&w->index.held, list_at, 8);
+		spill_settle(&w->index);
 		w->t.blocks++;
 	}
 	w->t.terms++;
-	buf_char(&w->dictionary, (char)keep);
-	put_tail_of(&w->dictionary, t->stem, keep);
+	buf_char(out, (char)keep);
+	put_tail_of(out, t->stem, keep);
 	if (str_eq(t->stem, t->word)) {
-		buf_char(&w->dictionary, 0);
+		buf_char(out, 0);
 	} else {
 		size_t shared = common(t->stem, t->word);
-		buf_char(&w->dictionary, (char)(1 + t->stem.n - shared));
-		put_tail_of(&w->dictionary, t->word, shared);
+		buf_char(out, (char)(1 + t->stem.n - shared));
+		put_tail_of(out, t->word, shared);
 	}
-	varint_put(&w->dictionary, (uint64_t)t->n << 1 | t->has_positions);
-	varint_put(&w->dictionary, list_len);
+	varint_put(out, (uint64_t)t->n << 1 | t->has_positions);
+	varint_put(out, list_len);
 	memcpy(w->stem, t->stem.p, t->stem.n);
 	w->stem_len = t->stem.n;
+	spill_settle(&w->dictionary);
 }
 
-void writer_add(struct segment_writer *w, const struct term_postings *t)
+void writer_term_end(struct segment_writer *w)
 {
 	uint64_t at = writer_at(w);
-	size_t len = put_list(w, t);
-	put_entry(w, t, len, at);
-	write_piece(w, false);
+	put_entry(w, put_list(w), at);
 }
 
-static uint64_t column_value(const struct doc_row *r, enum column c)
+uint64_t doc_row_column(const struct doc_row *r, enum column c)
 {
 	const struct doc_columns *d = &r->columns;
 	switch (c) {
@@ -299,23 +342,38 @@ static uint64_t column_value(const struct doc_row *r, enum column c)
 	}
 }
 
+static void column_range(
+	const struct segment_docs *d, enum column c, uint64_t *ret_min, uint64_t *ret_max)
+{
+	uint64_t values[COLUMN_PIECE], min = UINT64_MAX, max = 0;
+	for (size_t at = 0, n; at < d->n; at += n) {
+		n = MIN(d->n - at, (size_t)COLUMN_PIECE);
+		d->column(d->ctx, c, at, n, values);
+		for (size_t i = 0; i < n; i++) {
+			min = MIN(min, values[i]);
+			max = MAX(max, values[i]);
+		}
+	}
+	const bool is_bytes = c == COLUMN_LENGTH || c == COLUMN_POSITION_BITS; /* read as such */
+	*ret_min = is_bytes || !d->n ? 0 : min;
+	*ret_max = is_bytes ? UINT8_MAX : max;
+}
+
 static void put_column(struct segment_writer *w, enum column c)
 {
-	uint64_t min = UINT64_MAX, max = 0;
-	for (size_t i = 0; i < w->nrows; i++) {
-		uint64_t v = column_value(&w->rows[i], c);
-		min = MIN(min, v);
-		max = MAX(max, v);
-	}
-	if (c == COLUMN_LENGTH || c == COLUMN_POSITION_BITS) { /* read as bytes */
-		min = 0;
-		max = UINT8_MAX;
-	}
-	unsigned width = w->nrows ? bits_width(max - min) : 0;
-	w->t.columns[c] = (struct packed_column){ writer_at(w), w->nrows ? min : 0, width };
+	const struct segment_docs *d = w->docs;
+	uint64_t values[COLUMN_PIECE], min, max;
+	column_range(d, c, &min, &max);
+	unsigned width = d->n ? bits_width(max - min) : 0;
+	w->t.columns[c] = (struct packed_column){ writer_at(w), min, width };
 	struct bits_out bits = { .out = &w->out };
-	for (size_t i = 0; i < w->nrows; i++)
-		bits_put(&bits, column_value(&w->rows[i], c) - min, width);
+	for (size_t at = 0, n; at < d->n; at += n) {
+		n = MIN(d->n - at, (size_t)COLUMN_PIECE);
+		d->column(d->ctx, c, at, n, values);
+		for (size_t i = 0; i < n; i++)
+			bits_put(&bits, values[i] - min, width);
+		write_piece(w, false);
+	}
 	bits_flush(&bits);
 }
 
@@ -323,20 +381,27 @@ static void put_rest(struct segment_writer *w)
 {
 	w->t.postings_len = writer_at(w);
 	w->t.dictionary_at = writer_at(w);
-	w->t.dictionary_len = w->dictionary.len;
-	buf_add(&w->out, w->dictionary.data, w->dictionary.len);
+	w->t.dictionary_len = spill_len(&w->dictionary);
+	spill_take(&w->dictionary, put_piece, w);
 	w->t.index_at = writer_at(w);
-	buf_add(&w->out, w->index.data, w->index.len);
+	spill_take(&w->index, put_piece, w);
 	for (int c = 0; c < COLUMN_COUNT; c++)
 		put_column(w, (enum column)c);
-	w->t.docs = (uint32_t)w->nrows;
-	for (size_t i = 0; i < w->nrows; i++)
-		for (unsigned c = (unsigned)DOC_CLASS(w->rows[i].id) + 1; c <= CLASS_COUNT; c++)
-			w->t.class_start[c] = (uint32_t)i + 1;
+	w->t.docs = (uint32_t)w->docs->n;
+	memcpy(w->t.class_start, w->docs->class_start, sizeof(w->t.class_start));
 	w->t.version = format_version();
 	w->t.magic = SEGMENT_MAGIC;
 	fixed_put(&w->out, 0, BITS_PAD);
 	buf_add(&w->out, &w->t, sizeof(w->t));
+}
+
+static int first_error(const struct segment_writer *w)
+{
+	const int errors[] = { w->error, w->dictionary.error, w->index.error, w->positions.error };
+	for (size_t i = 0; i < ARRAY_LEN(errors); i++)
+		if (errors[i])
+			return errors[i];
+	return 0;
 }
 
 int writer_end(struct segment_writer *w, struct buf *ret, uint64_t *ret_len, struct err *err)
@@ -344,19 +409,20 @@ int writer_end(struct segment_writer *w, struct buf *ret, uint64_t *ret_len, str
 	put_rest(w);
 	*ret_len = writer_at(w);
 	write_piece(w, true);
-	int error = w->error;
+	int error = first_error(w);
 	if (w->fd < 0)
 		*ret = w->out;
 	else
 		buf_done(&w->out);
-	buf_done(&w->dictionary);
-	buf_done(&w->index);
+	spill_done(&w->dictionary);
+	spill_done(&w->index);
+	spill_done(&w->positions);
 	buf_done(&w->skips);
 	buf_done(&w->map);
 	buf_done(&w->sessions);
-	session_lists_free(w->lists);
 	buf_done(&w->data);
-	buf_done(&w->positions);
+	session_lists_free(w->lists);
+	free(w->taken);
 	free(w);
 	return error ? err_set(err, ERR_IO, "cannot write the index: %s", strerror(error)) : 0;
 }
