@@ -133,5 +133,12 @@ struct vectors_hit {
 
 /* The k nearest, best first; ties by id, highest first. Returns how many; hits[k]. */
 size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct vectors_hit *hits);
+/*
+ * How near the question is to anything: scores[max] of documents that pass the filter, from all over the store, the same ones
+ * each time as long as it is. Few of a rare kind are found. Returns how many.
+ */
+#define VECTORS_SAMPLE_MAX 256u
+size_t vectors_sample(struct vectors *v, const struct vector_query *q,
+	const struct search_filter *filter, size_t max, float *scores);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "base/mem.h"
 #include "index/vectors_best.h"
 #include "index/vectors_filter.h"
 #include "index/vectors_guess.h"
@@ -12,6 +13,8 @@
 #define SHORTEST_USEFUL .2f
 #define QUEUE 8u
 #define CACHE_LINE 64u
+#define SAMPLE_STEP 2654435761u /* a prime: such steps come to every row, and from all over */
+#define SAMPLE_TRIES 8u         /* rows that are looked at for each that is wanted */
 
 /*
  * The question in bytes, for telling with one product of bytes, cheaply and safely, that a vector
@@ -218,4 +221,43 @@ size_t vectors_scan(struct vectors *v, const struct vectors_scan *scan, struct v
 	guess_free(p.guess);
 	best_sort(&p.best);
 	return p.best.n;
+}
+
+/* --- What chance gives. --- */
+
+struct sample {
+	const struct vector_query *query;
+	const struct search_filter *filter;
+	float *scores;
+	size_t n;
+};
+
+static void sample_row(struct sample *s, const struct vectors *v, uint64_t row)
+{
+	for (size_t i = 0; i <= v->n; i++) {
+		const struct vectors_part *p = i < v->n ? v->files[i] : &v->tail;
+		if (row < p->ndocs) {
+			uint32_t at = (uint32_t)row;
+			if (!vectors_row_is_dead(p, at) &&
+				vectors_row_passes(s->filter, &p->rows[at]))
+				s->scores[s->n++] = row_score(p, at, s->query);
+			return;
+		}
+		row -= p->ndocs;
+	}
+}
+
+size_t vectors_sample(struct vectors *v, const struct vector_query *q,
+	const struct search_filter *filter, size_t max, float *scores)
+{
+	struct sample s = { .query = q, .filter = filter, .scores = scores };
+	uint64_t total = 0;
+	pthread_rwlock_rdlock(&v->lock);
+	for (size_t i = 0; i <= v->n && is_of(q, v); i++)
+		total += i < v->n ? v->files[i]->ndocs : v->tail.ndocs;
+	uint64_t tries = MIN(total, (uint64_t)max * SAMPLE_TRIES);
+	for (uint64_t i = 0; i < tries && s.n < max; i++)
+		sample_row(&s, v, i * SAMPLE_STEP % total);
+	pthread_rwlock_unlock(&v->lock);
+	return s.n;
 }

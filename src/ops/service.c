@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "index/vectors.h"
 #include "ops/find.h"
 #include "ops/meaning.h"
 #include "ops/question.h"
@@ -168,7 +169,34 @@ struct candidates {
 	struct question question;
 	struct candidate *list;
 	size_t n, cap, max;
+	const char *text; /* the question */
+	struct similarity scale;
+	bool has_scale;
 };
+
+static const struct search_filter all_chunks = {
+	.classes = 1u << DOC_MEMORY,
+	.memory_kinds = 1u << KIND_CHUNK,
+};
+
+/* Only what was found by vectors needs one; the question's vector is known by then. */
+static void scale_make(struct candidates *c)
+{
+	struct op_call *call = c->call;
+	float cosines[VECTORS_SAMPLE_MAX];
+	char why[ERR_TEXT_MAX];
+
+	c->has_scale = true;
+	c->scale = similarity_for(settings_text(call->settings, SET_EMBED_PROVIDER),
+		settings_text(call->settings, SET_EMBED_MODEL));
+	if (!similarity_is_open(&c->scale))
+		return;
+	struct meaning *m = arena_alloc(call->arena, sizeof(*m));
+	if (meaning_ask(call, c->text, m, why))
+		similarity_learn(&c->scale, cosines,
+			vectors_sample(m->vectors, &m->query, &all_chunks, ARRAY_LEN(cosines),
+				cosines));
+}
 
 /*
  * How well the chunk answers the question, from 0 to 1: by its meaning, where vectors tell, or by
@@ -180,8 +208,9 @@ static double similarity_of(struct candidates *c, const struct candidate *of)
 	double words =
 		question_match(&c->question, c->call->analyser, texts, ARRAY_LEN(texts)).coverage;
 
-	const char *provider = settings_text(c->call->settings, SET_EMBED_PROVIDER);
-	double meaning = of->cosine != 0 ? similarity_of_cosine(provider, of->cosine) : 0;
+	if (of->cosine != 0 && !c->has_scale)
+		scale_make(c);
+	double meaning = of->cosine != 0 ? similarity_of_cosine(&c->scale, of->cosine) : 0;
 	return MIN(MAX(words, meaning), 1);
 }
 
@@ -207,7 +236,7 @@ static int candidates_find(struct candidates *c, const struct wanted *w, struct 
 		.text = w->query,
 		.is_plain = true,
 		.takes_far = true,
-		.filter = { .classes = 1u << DOC_MEMORY, .memory_kinds = 1u << KIND_CHUNK },
+		.filter = all_chunks,
 		.namespace = w->namespace,
 		.limit = PAGE,
 	};
@@ -253,6 +282,7 @@ int service_search(struct op_call *call, struct jw *out, struct err *err)
 	*c = (struct candidates){
 		.call = call,
 		.l = { .call = call },
+		.text = w.query,
 		.max = MAX(w.limit * CANDIDATES_TIMES, (size_t)CANDIDATES_MIN),
 	};
 	struct rarity rarity = { .words = ~0ull, .absent_is_rare = true };

@@ -1,4 +1,7 @@
 """A real Ollama as the embedder, with a real small model: found by meaning through the real daemon."""
+import json
+import pathlib
+
 import pytest
 
 from lib import Driver, wait_for
@@ -32,3 +35,23 @@ def test_real_vectors_are_those_that_are_documented_and_a_missing_model_is_said(
     [result] = driver.run(provider, url, timeout=300, model="missing-model", timeout_ms=200000)
     assert result["outcome"] == "setup" and "missing-model" in result["detail"]
     assert driver.run(provider, url, timeout=300, check=1) == []
+
+
+def test_the_threshold_that_scripts_send_keeps_the_right_section_and_drops_most_others(rem, url):
+    pairs = [json.loads(line) for line in (pathlib.Path(__file__).parent.parent / "data" / "sections" / "pairs.jsonl").read_text().splitlines()]
+    pairs = [p for p in pairs if p["language"] == "en"]
+    rem.env.update(REMANENCE_EMBED_ASK_MS="60000")
+    for key, value in (("url", url), ("model", "all-minilm"), ("provider", "ollama")):
+        rem.run("config", "set", "embed." + key, value)
+    folder = rem.scratch / "notes"
+    folder.mkdir()
+    (folder / "page.md").write_text("".join("## %s\n\n%s\n\n" % (p["section"], p["text"]) for p in pairs))
+    rem.run("sync", "add", folder, "--namespace", "notes")
+    wait_for(lambda: rem.json("status")["embedder"]["vectors"] == len(pairs), "the sections to be embedded")
+    kept = others = 0
+    for p in pairs:
+        sections = [h["section"] for h in rem.http("/search", {"query": p["question"], "threshold": .7, "limit": 100})]
+        kept += p["section"] in sections
+        others += len(sections) - (p["section"] in sections)
+    assert kept >= len(pairs) * .8, kept
+    assert others <= len(pairs) * (len(pairs) - 1) * .2, others

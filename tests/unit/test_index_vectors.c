@@ -56,6 +56,43 @@ static void what_was_written_is_there_when_it_is_opened_again(void **unused)
 	vectors_free(v);
 }
 
+static int by_score(const void *x, const void *y)
+{
+	float a = *(const float *)x, b = *(const float *)y;
+	return (a > b) - (a < b);
+}
+
+static void a_sample_that_is_large_enough_is_every_document_that_passes(void **unused)
+{
+	struct vectors *v = fresh();
+	struct vector_query q;
+	struct search_filter f = { .classes = 1u << DOC_MEMORY };
+	struct vectors_hit hits[DOCS];
+	float scores[DOCS];
+	int8_t at[VECTOR_DIMS];
+	float scale;
+	memset(twins, 0, sizeof(twins));
+	state = 17;
+	for (size_t i = 0; i < DOCS; i++) {
+		make(&twins[i], i);
+		assert_int_equal(vectors_put(v, &twins[i].d, NULL), 0);
+		if (i == DOCS / 2)
+			assert_int_equal(vectors_flush(v, NULL), 0);
+	}
+	random_vector(at, &scale);
+	vector_query_init(&q, VECTOR_DIMS, at, scale, NULL);
+	size_t n = vectors_scan(v, &(struct vectors_scan){ .query = &q, .filter = &f, .k = DOCS }, hits);
+	assert_true(n > 10 && n < DOCS);
+	assert_int_equal(vectors_sample(v, &q, &f, DOCS, scores), n);
+	qsort(scores, n, sizeof(scores[0]), by_score);
+	for (size_t i = 0; i < n; i++)
+		assert_true(scores[i] == hits[n - 1 - i].best);
+	assert_int_equal(vectors_sample(v, &q, &f, 7, scores), 7);
+	q.store++;
+	assert_int_equal(vectors_sample(v, &q, &f, DOCS, scores), vectors_store(v) == q.store ? n : 0);
+	vectors_free(v);
+}
+
 /* How often these bytes lie in any file of the folder. */
 static size_t bytes_found(const void *bytes, size_t len)
 {
@@ -476,6 +513,7 @@ int main(void)
 		cmocka_unit_test(vectors_of_any_dimension_are_found_and_kept),
 		cmocka_unit_test(a_question_of_another_model_finds_nothing),
 		cmocka_unit_test(a_scan_gives_what_comparing_everything_gives),
+		cmocka_unit_test(a_sample_that_is_large_enough_is_every_document_that_passes),
 		cmocka_unit_test(what_was_written_is_there_when_it_is_opened_again),
 		cmocka_unit_test(purging_leaves_no_byte_of_what_is_gone),
 		cmocka_unit_test(a_damaged_file_counts_as_not_embedded),
