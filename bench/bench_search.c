@@ -2,7 +2,8 @@
  * bench_search HOME FILE [ROUNDS]: whole searches without a door, in this process: opens the store
  * and the index of a stopped daemon's data folder and runs the operation for each line of FILE, a
  * JSON object of parameters. Prints processor time in microseconds of the best of the rounds of
- * each question, of which that of the index alone, and bytes of the replies. Made for profilers.
+ * each question; with EACH in the environment also that of each, with REPLIES the replies, to compare
+ * builds by. Made for profilers.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -95,6 +96,8 @@ static int ask(struct bench *b, struct asked *q, struct err *err)
 	double us = cpu_us() - start;
 	q->us = q->us > 0 && q->us < us ? q->us : us;
 	q->bytes = out.len;
+	if (getenv("REPLIES"))
+		puts(buf_cstr(&out));
 	return 0;
 }
 

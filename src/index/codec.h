@@ -25,6 +25,14 @@ static inline uint64_t load64(const uint8_t *p)
 	return v;
 }
 
+static inline void store64(uint8_t *p, uint64_t v)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	v = __builtin_bswap64(v);
+#endif
+	memcpy(p, &v, sizeof(v));
+}
+
 static inline uint64_t bits_at(const uint8_t *p, uint64_t bit, unsigned width)
 {
 	return (load64(p + (bit >> 3)) >> (bit & 7)) & (((uint64_t)1 << width) - 1);

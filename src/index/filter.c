@@ -1,5 +1,6 @@
 #include "index/filter.h"
 
+#include "base/mem.h"
 #include "model/names.h"
 
 uint32_t filter_classes(const struct search_filter *f)
@@ -96,4 +97,75 @@ bool filter_passes(const struct filter_check *c, uint32_t doc)
 		return true;
 	int64_t at = (int64_t)segment_column(s, COLUMN_AT, doc);
 	return (f->after == 0 || at >= f->after) && (f->before == 0 || at < f->before);
+}
+
+static uint32_t bit_of(uint64_t i)
+{
+	return i < 32 ? 1u << i : UINT32_MAX;
+}
+
+static uint32_t some_bit(uint64_t number)
+{
+	return 1u << number % 32;
+}
+
+static void range_add(struct filter_range *r, const struct segment *s, uint32_t doc)
+{
+	const int64_t at = (int64_t)segment_column(s, COLUMN_AT, doc);
+	const uint64_t kind = segment_column(s, COLUMN_KIND, doc);
+	r->oldest = MIN(r->oldest, at);
+	r->newest = MAX(r->newest, at);
+	r->projects |= some_bit(segment_column(s, COLUMN_PROJECT, doc));
+	r->sessions |= some_bit(segment_column(s, COLUMN_SESSION, doc));
+	r->branches |= some_bit(segment_column(s, COLUMN_BRANCH, doc));
+	r->agents |= bit_of(segment_column(s, COLUMN_AGENT, doc));
+	if (segment_class(s, doc) != DOC_MEMORY) {
+		r->has_others = true;
+		r->event_kinds |= bit_of(kind);
+		return;
+	}
+	r->memory_kinds |= bit_of(kind);
+	r->types |= bit_of(segment_column(s, COLUMN_TYPE, doc));
+	r->statuses |= bit_of(segment_column(s, COLUMN_STATUS, doc));
+}
+
+struct filter_range *filter_ranges(const struct segment *seg)
+{
+	const uint32_t n = seg->t.docs / FILTER_DOCS + 1;
+	struct filter_range *ranges = mem_alloc(n * sizeof(*ranges));
+	for (uint32_t i = 0; i < n; i++)
+		ranges[i].oldest = INT64_MAX;
+	for (uint32_t d = 0; d < seg->t.docs; d++)
+		range_add(&ranges[d / FILTER_DOCS], seg, d);
+	return ranges;
+}
+
+static bool has_any(uint32_t wanted, uint32_t there)
+{
+	return !wanted || (wanted & there);
+}
+
+/* What filter_passes asks of a document, of all of a range at once. */
+static bool range_may_pass(const struct search_filter *f, const struct filter_range *r)
+{
+	const uint32_t statuses = f->statuses ? f->statuses : 1u << MEMORY_ACTIVE;
+	const bool memory = r->memory_kinds && has_any(f->memory_kinds, r->memory_kinds) &&
+			    has_any(f->types, r->types) && (statuses & r->statuses);
+	const bool other = r->has_others && !f->types && (!f->memory_kinds || f->event_kinds) &&
+			   has_any(f->event_kinds, r->event_kinds);
+	/* Of no project: chunks that are there for all. */
+	const uint32_t projects = f->project ? some_bit(f->project) | some_bit(0) : 0;
+	return (memory || other) && has_any(projects, r->projects) &&
+	       has_any(f->session ? some_bit(f->session) : 0, r->sessions) &&
+	       has_any(f->branch ? some_bit(f->branch) : 0, r->branches) &&
+	       has_any(f->agents, r->agents) &&
+	       (!f->after || r->newest >= f->after) && (!f->before || r->oldest < f->before);
+}
+
+bool filter_may_pass(const struct search_filter *f, const struct segment *seg, uint32_t from, uint32_t to)
+{
+	for (uint32_t i = from / FILTER_DOCS; i <= (to - 1) / FILTER_DOCS; i++)
+		if (range_may_pass(f, &seg->ranges[i]))
+			return true;
+	return false;
 }

@@ -8,6 +8,19 @@
  * once.
  */
 
+/* Of neighbouring documents: which values their columns have, so that none of them need be looked at. */
+#define FILTER_DOCS 128u
+struct filter_range {
+	int64_t oldest, newest;                /* Unix ms */
+	uint32_t projects, sessions, branches; /* a bit by the number's last five bits */
+	uint32_t memory_kinds, types, statuses, event_kinds, agents; /* a bit each; all of them for what has none */
+	bool has_others;                       /* than memories */
+};
+/* One for every FILTER_DOCS documents; malloc'ed. */
+struct filter_range *filter_ranges(const struct segment *seg);
+/* Whether a document of [from, to) may pass. */
+bool filter_may_pass(const struct search_filter *f, const struct segment *seg, uint32_t from, uint32_t to);
+
 struct filter_check {
 	const struct search_filter *f;
 	const struct segment *seg;

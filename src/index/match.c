@@ -190,7 +190,7 @@ static void count_docs(const struct take *t)
 static void read_lists(const struct take *t)
 {
 	struct list *l = t->l;
-	const size_t bytes = view_map_words(t->v) * sizeof(*l->map);
+	const size_t bytes = view_map_room(t->v) * sizeof(*l->map);
 	bool has_exact = false;
 	for (size_t i = 0; i < l->nrefs; i++)
 		has_exact |= l->refs[i].is_exact;

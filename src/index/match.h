@@ -109,6 +109,12 @@ static inline size_t view_map_words(const struct view *v)
 	return v->seg->t.docs / 64 + 1; /* also those of a list in the segment (skip.h) */
 }
 
+/* The words that they have room for: of more than there are documents no bit is set. */
+static inline size_t view_map_room(const struct view *v)
+{
+	return (view_map_words(v) + 7) / 8 * 8;
+}
+
 double bm25_idf(uint64_t docs, uint64_t df);
 
 #endif

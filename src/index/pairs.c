@@ -6,12 +6,16 @@
 #include "base/mem.h"
 #include "index/sessions.h"
 
+#define CHUNK 8u /* words of maps that are looked at together: most have no document in common */
+#define NO_DOC UINT32_MAX
+
 /* Reads positions of a group's forms, documents ascending. */
 struct reader {
-	struct postings *forms;
+	struct postings *forms; /* NULL: not begun */
 	size_t n;
 	uint32_t *positions;
 	size_t npositions;
+	uint32_t doc; /* whose positions these are */
 };
 
 static void reader_start(
@@ -20,6 +24,7 @@ static void reader_start(
 	rd->forms = run_room(r, (l->nrefs + 1) * sizeof(*rd->forms));
 	rd->positions = run_room(r, (l->nrefs + 1) * POSITIONS_MAX * sizeof(*rd->positions));
 	rd->n = 0;
+	rd->doc = NO_DOC;
 	for (size_t i = 0; i < l->nrefs; i++)
 		if (l->refs[i].term.has_positions)
 			postings_start(&rd->forms[rd->n++], seg, &l->refs[i].term);
@@ -38,6 +43,9 @@ static void sort_positions(uint32_t *p, size_t n)
 static void reader_at(struct reader *rd, uint32_t doc)
 {
 	size_t holders = 0;
+	if (rd->doc == doc)
+		return;
+	rd->doc = doc;
 	rd->npositions = 0;
 	for (size_t i = 0; i < rd->n; i++) {
 		int at = postings_find(&rd->forms[i], doc);
@@ -63,50 +71,105 @@ static unsigned count_near(const struct reader *a, const struct reader *b, uint3
 	return n;
 }
 
-/* The maps' words, one by one; most are 0. */
+static uint64_t any_of_both(const uint64_t *a, const uint64_t *b)
+{
+	uint64_t any = 0;
+	for (uint32_t i = 0; i < CHUNK; i++)
+		any |= a[i] & b[i];
+	return any;
+}
+
 static uint32_t count_both(const struct run *r, size_t view, const struct pair *p)
 {
 	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
-	const size_t words = a->n && b->n ? view_map_words(&r->snap->views[view]) : 0;
+	const size_t words = a->n && b->n ? view_map_room(&r->snap->views[view]) : 0;
 	uint32_t n = 0;
-	for (size_t i = 0; i < words; i++)
-		for (uint64_t both = a->map[i] & b->map[i]; both; both = 0)
-			n += bits_count(both);
+	for (size_t i = 0; i < words; i += CHUNK)
+		if (any_of_both(a->map + i, b->map + i))
+			for (uint32_t k = 0; k < CHUNK; k++)
+				for (uint64_t both = a->map[i + k] & b->map[i + k]; both; both = 0)
+					n += bits_count(both);
 	return n;
 }
 
+/* A pair of one view. */
 struct near {
-	struct reader a, b;
+	const uint64_t *maps[2];
+	struct reader *readers[2];
 	struct pair_list *out;
 };
 
 static void take_near(struct near *n, uint32_t doc)
 {
 	struct pair_list *out = n->out;
-	reader_at(&n->a, doc);
-	reader_at(&n->b, doc);
-	unsigned times = count_near(&n->a, &n->b, index_weights.pair_window);
+	reader_at(n->readers[0], doc);
+	reader_at(n->readers[1], doc);
+	unsigned times = count_near(n->readers[0], n->readers[1], index_weights.pair_window);
 	if (times == 0)
 		return;
 	out->docs[out->n] = doc;
 	out->tf[out->n++] = (float)times;
 }
 
-static void find_pair(struct run *r, size_t view, size_t pair)
+static const uint64_t *near_start(struct run *r, size_t view, uint32_t group, struct reader *rd)
 {
-	const struct pair *p = &r->pairs[pair];
-	const struct list *a = run_list(r, view, p->a), *b = run_list(r, view, p->b);
-	struct near n = { .out = run_pair_list(r, view, pair) };
-	const uint32_t most = count_both(r, view, p);
-	if (most == 0)
-		return;
-	n.out->docs = run_room(r, most * sizeof(*n.out->docs));
-	n.out->tf = run_room(r, most * sizeof(*n.out->tf));
-	reader_start(r, &n.a, r->snap->views[view].seg, a);
-	reader_start(r, &n.b, r->snap->views[view].seg, b);
-	for (size_t i = 0, words = view_map_words(&r->snap->views[view]); i < words; i++)
-		for (uint64_t both = a->map[i] & b->map[i]; both; both &= both - 1)
-			take_near(&n, (uint32_t)i * 64 + (uint32_t)__builtin_ctzll(both));
+	const struct list *l = run_list(r, view, group);
+	if (!rd->forms)
+		reader_start(r, rd, r->snap->views[view].seg, l);
+	return l->map;
+}
+
+/* The pairs that a document of the view may hold. */
+static size_t start_view(struct run *r, size_t view, struct reader *readers, struct near *nears)
+{
+	size_t n = 0;
+	for (size_t p = 0; p < r->npairs; p++) {
+		const struct pair *pair = &r->pairs[p];
+		const struct list *a = run_list(r, view, pair->a), *b = run_list(r, view, pair->b);
+		const size_t most = MIN(MIN(a->n, b->n), pair->both);
+		struct near *near = &nears[n];
+		if (most == 0)
+			continue;
+		near->out = run_pair_list(r, view, p);
+		near->out->docs = run_room(r, most * sizeof(*near->out->docs));
+		near->out->tf = run_room(r, most * sizeof(*near->out->tf));
+		near->readers[0] = &readers[pair->a];
+		near->readers[1] = &readers[pair->b];
+		near->maps[0] = near_start(r, view, pair->a, near->readers[0]);
+		near->maps[1] = near_start(r, view, pair->b, near->readers[1]);
+		n++;
+	}
+	return n;
+}
+
+/* All pairs of 64 documents, each document at once, so that no word's positions are read twice. */
+static void take_word(struct near *const *nears, size_t n, size_t word)
+{
+	uint64_t any = 0;
+	for (size_t k = 0; k < n; k++)
+		any |= nears[k]->maps[0][word] & nears[k]->maps[1][word];
+	for (; any; any &= any - 1) {
+		const unsigned bit = (unsigned)__builtin_ctzll(any);
+		for (size_t k = 0; k < n; k++)
+			if (nears[k]->maps[0][word] & nears[k]->maps[1][word] & any & -any)
+				take_near(nears[k], (uint32_t)word * 64 + bit);
+	}
+}
+
+static void find_pairs(struct run *r, size_t view)
+{
+	struct reader *readers = ARENA_ARRAY(r->scratch, struct reader, r->ngroups);
+	struct near *nears = ARENA_ARRAY(r->scratch, struct near, r->npairs + 1), *here[PAIRS_MAX];
+	const size_t n = start_view(r, view, readers, nears);
+	const size_t words = n ? view_map_room(&r->snap->views[view]) : 0;
+	for (size_t i = 0; i < words; i += CHUNK) {
+		size_t nhere = 0;
+		for (size_t k = 0; k < n; k++)
+			if (any_of_both(nears[k].maps[0] + i, nears[k].maps[1] + i))
+				here[nhere++] = &nears[k];
+		for (size_t w = i; nhere && w < i + CHUNK; w++)
+			take_word(here, nhere, w);
+	}
 }
 
 static int compare_pairs(const void *x, const void *y)
@@ -168,10 +231,9 @@ void pairs_run(struct run *r)
 	r->pair_lists =
 		arena_alloc(r->scratch, (r->snap->n * r->npairs + 1) * sizeof(*r->pair_lists));
 	for (size_t v = 0; v < r->snap->n; v++) {
-		for (size_t p = 0; p < r->npairs; p++) {
-			find_pair(r, v, p);
+		find_pairs(r, v);
+		for (size_t p = 0; p < r->npairs; p++)
 			r->pairs[p].df += run_pair_list(r, v, p)->n;
-		}
 	}
 	for (size_t p = 0; p < r->npairs; p++)
 		r->pairs[p].idf = bm25_idf(r->docs, r->pairs[p].df);

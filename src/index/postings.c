@@ -93,6 +93,54 @@ static const uint8_t *unpack(const uint8_t *at, unsigned width, uint32_t values[
 	return at;
 }
 
+/* Eight values of so many bits, at most eight, a byte each. */
+static inline uint64_t spread(uint64_t values, unsigned width)
+{
+	const uint64_t one = ((uint64_t)1 << width) - 1, two = ((uint64_t)1 << 2 * width) - 1,
+		       four = ((uint64_t)1 << 4 * width) - 1;
+	const uint64_t twos = two | two << 32, ones = one * 0x0001000100010001u;
+	values = (values & four) | (values >> 4 * width & four) << 32;
+	values = (values & twos) | (values >> 2 * width & twos) << 16;
+	return (values & ones) | (values >> width & ones) << 8;
+}
+
+static inline const uint8_t *spread_by(const uint8_t *at, unsigned width, uint8_t *values)
+{
+	for (uint32_t i = 0; i < POSTING_BLOCK; i += 8, at += width)
+		store64(values + i, spread(load64(at), width));
+	return at;
+}
+
+static const uint8_t *spread_values(const uint8_t *at, unsigned width, uint8_t *values)
+{
+	switch (width) {
+	case 0:
+		memset(values, 0, POSTING_BLOCK);
+		return at;
+	case 1:
+		return spread_by(at, 1, values);
+	case 2:
+		return spread_by(at, 2, values);
+	case 3:
+		return spread_by(at, 3, values);
+	case 4:
+		return spread_by(at, 4, values);
+	default:
+		return spread_by(at, width, values);
+	}
+}
+
+/* As unpack, of values below 256. */
+static void unpack_codes(const uint8_t *at, unsigned width, uint8_t codes[POSTING_BLOCK])
+{
+	unsigned exceptions = *at++;
+	at = spread_values(at, width, codes);
+	for (; exceptions > 0; exceptions--) {
+		uint32_t i = *at++ % POSTING_BLOCK;
+		codes[i] = (uint8_t)(codes[i] | varint_get(&at) << width);
+	}
+}
+
 /* The block's documents from the map, which has the tail's too. */
 static void docs_of_map(struct postings *p, uint32_t first)
 {
@@ -113,7 +161,7 @@ static void decode_block(struct postings *p, uint32_t block, bool with_codes)
 {
 	const uint8_t *skip = p->skips + (size_t)block * SKIP_ENTRY;
 	const uint8_t *at = p->data + (block ? skip_end(p->skips, block - 1) : 0);
-	uint32_t doc = last_before(p, block), codes[POSTING_BLOCK];
+	uint32_t doc = last_before(p, block);
 	if (p->map) {
 		docs_of_map(p, doc + 1);
 	} else {
@@ -126,13 +174,7 @@ static void decode_block(struct postings *p, uint32_t block, bool with_codes)
 	p->n = POSTING_BLOCK;
 	if (!with_codes)
 		return;
-	if (skip[SKIP_CODE_BITS] == 0 && *at == 0) {
-		memset(p->codes, 0, sizeof(p->codes));
-	} else {
-		unpack(at, skip[SKIP_CODE_BITS], codes);
-		for (uint32_t i = 0; i < POSTING_BLOCK; i++)
-			p->codes[i] = (uint8_t)codes[i];
-	}
+	unpack_codes(at, skip[SKIP_CODE_BITS], p->codes);
 	p->block_positions = p->positions + skip_positions(p->skips, block);
 }
 
@@ -207,7 +249,7 @@ uint32_t postings_ahead(const struct postings *p)
 void postings_skip(struct postings *p, uint32_t doc)
 {
 	p->n = 0;
-	if (p->next < p->blocks)
+	if (p->next < p->blocks && skip_last(p->skips, p->next) < doc)
 		p->next = block_for(p, p->next, doc);
 }
 
@@ -218,15 +260,10 @@ struct block_bound postings_bound(const struct postings *p, uint32_t block)
 		skip[SKIP_SHORTEST] };
 }
 
-int postings_find(struct postings *p, uint32_t doc)
+/* Among the documents in hand. */
+static int find_in_hand(const struct postings *p, uint32_t doc)
 {
-	while (p->n == 0 || p->docs[p->n - 1] < doc) {
-		if (p->next < p->blocks)
-			p->next = block_for(p, p->next, doc);
-		if (!postings_next(p))
-			return -1;
-	}
-	uint32_t lo = 0, hi = p->n;
+	uint32_t lo = 0, hi = p->n - 1;
 	while (lo < hi) {
 		uint32_t mid = (lo + hi) / 2;
 		if (p->docs[mid] < doc)
@@ -235,6 +272,85 @@ int postings_find(struct postings *p, uint32_t doc)
 			hi = mid;
 	}
 	return p->docs[lo] == doc ? (int)lo : -1;
+}
+
+int postings_find(struct postings *p, uint32_t doc)
+{
+	while (p->n == 0 || p->docs[p->n - 1] < doc) {
+		if (p->next < p->blocks)
+			p->next = block_for(p, p->next, doc);
+		if (!postings_next(p))
+			return -1;
+	}
+	return find_in_hand(p, doc);
+}
+
+/* Documents of [from, to) in the map. */
+static uint32_t map_count(const uint8_t *map, uint32_t from, uint32_t to)
+{
+	const uint64_t first = ~(uint64_t)0 << from % 64, last = ((uint64_t)1 << to % 64) - 1;
+	uint32_t n = 0;
+	if (from / 64 == to / 64)
+		return bits_count(load64(map + from / 64 * 8) & first & last);
+	n = bits_count(load64(map + from / 64 * 8) & first);
+	for (uint32_t word = from / 64 + 1; word < to / 64; word++)
+		n += bits_count(load64(map + word * 8));
+	return n + bits_count(load64(map + to / 64 * 8) & last);
+}
+
+/* Makes the codes those of the next block, from the document's place on. */
+static void place_codes(const struct postings *p, struct coded *c, uint32_t doc)
+{
+	if (c->block != p->next) {
+		const uint8_t *skip = p->skips + (size_t)p->next * SKIP_ENTRY;
+		unpack_codes(p->data + (p->next ? skip_end(p->skips, p->next - 1) : 0),
+			skip[SKIP_CODE_BITS], c->codes);
+		c->block = p->next;
+		c->doc = last_before(p, p->next) + 1;
+		c->rank = 0;
+	}
+	c->rank += map_count(p->map, c->doc, doc);
+	c->doc = doc;
+}
+
+bool postings_mapped(struct postings *p, struct coded *c, struct mapped *m)
+{
+	m->bits = 0;
+	while (!m->bits && m->from < m->end && p->map && !p->n) {
+		if (p->next < p->blocks && skip_last(p->skips, p->next) < m->from)
+			postings_skip(p, m->from);
+		if (p->next >= p->blocks)
+			return false;
+		const uint32_t last = skip_last(p->skips, p->next), word = m->from / 64,
+			       stop = MIN(MIN(m->end, last + 1), word * 64 + 64);
+		m->bits = load64(p->map + word * 8) & ~(uint64_t)0 << m->from % 64;
+		m->bits &= stop % 64 ? ((uint64_t)1 << stop % 64) - 1 : ~(uint64_t)0;
+		m->base = word * 64;
+		if (m->bits) {
+			place_codes(p, c, m->from);
+			m->codes = c->codes + c->rank % POSTING_BLOCK;
+			c->rank += bits_count(m->bits);
+			c->doc = stop;
+		}
+		m->from = stop;
+		p->next += stop > last;
+	}
+	return m->bits != 0;
+}
+
+int postings_code(struct postings *p, struct coded *c, uint32_t doc)
+{
+	if (p->map && !(p->map[doc / 8] >> doc % 8 & 1))
+		return -1;
+	if (!p->n || p->docs[p->n - 1] < doc) {
+		postings_skip(p, doc);
+		if (p->map && p->next < p->blocks) {
+			place_codes(p, c, doc);
+			return c->codes[c->rank % POSTING_BLOCK];
+		}
+	}
+	const int at = postings_find(p, doc);
+	return at < 0 ? -1 : p->codes[at];
 }
 
 /*

@@ -42,6 +42,26 @@ struct block_bound postings_bound(const struct postings *p, uint32_t block);
  * has it not. Documents must be asked in ascending order.
  */
 int postings_find(struct postings *p, uint32_t doc);
+/*
+ * The code of a document, or -1 when the list has it not. Documents must be asked in ascending
+ * order. Where there is a map only codes are unpacked, beside the block in hand.
+ */
+struct coded {
+	uint32_t block;     /* whose codes these are; UINT32_MAX: none yet */
+	uint32_t doc, rank; /* which was asked for last, its place in the block */
+	uint8_t codes[POSTING_BLOCK];
+};
+int postings_code(struct postings *p, struct coded *c, uint32_t doc);
+/*
+ * Neighbours of a list that has a map, from `from` on and before `end`, up to 64 at a time: a bit for each that has the
+ * term, from `base` on, and their codes in order. False: there are no more, or they are in hand or in the tail.
+ */
+struct mapped {
+	uint32_t from, end, base;
+	uint64_t bits;
+	const uint8_t *codes;
+};
+bool postings_mapped(struct postings *p, struct coded *c, struct mapped *m);
 /* Positions of posting i of the block in hand, ascending; at most POSITIONS_MAX. */
 size_t postings_positions(struct postings *p, uint32_t i, uint32_t *ret);
 

@@ -5,7 +5,7 @@
  * ones only while some document may still enter the answer.
  */
 
-#include "index/score.h"
+#include "index/score_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,25 +13,9 @@
 #include "base/mem.h"
 #include "index/prior.h"
 
-#define WINDOW 1024u
-#define STRIPE 16u
-#define ROUNDED 1.0001f  /* bounds are sums too */
 #define BEST_SESSIONS 12 /* whose windows come first */
 
 uint32_t score_window = 512, score_parted = 2048;
-
-/* Of neighbouring documents; own is above 0 for those that hold a word that was looked for. */
-struct window {
-	float own[WINDOW], pairs[WINDOW];
-	float tf[WINDOW];        /* of the word in hand, which has several forms */
-	uint64_t touched, forms; /* which stripes of own and pairs, and of tf, hold any */
-};
-
-/* What a class's documents are measured with. */
-struct scale {
-	float norms[256]; /* k1 * (1 - b + b * length / average), by length code */
-	float k1;
-};
 
 static void fill_scale(const struct run *r, int class, struct scale *s)
 {
@@ -47,44 +31,7 @@ static void fill_scale(const struct run *r, int class, struct scale *s)
 				: 0;
 }
 
-/* One posting list; those of one word are summed. */
-struct form {
-	struct postings p;
-	uint32_t at; /* in the block in hand */
-	const float *counts;
-};
-
-struct word {
-	struct form *forms;
-	size_t n;
-	float top, most; /* of one occurrence without end; the highest count */
-};
-
-/* One class of one segment, which is scored window by window. */
-struct pass {
-	struct run *r;
-	size_t view;
-	scored_fn *each;
-	void *ctx;
-	enum score_part part;
-	float cut; /* sessions from this score on are among the best */
-	struct code_weights counts;
-	const uint32_t *slots;
-	const uint8_t *lengths;
-	const struct scale *scale;
-	uint32_t range[2];                  /* of the class */
-	struct word words[QUERY_TERMS_MAX]; /* from the rarest to the most common */
-	size_t order[QUERY_TERMS_MAX];      /* groups */
-	/* Most that the words from this one on can add in the window; [0]: all. */
-	float bounds[QUERY_TERMS_MAX + 1];
-	float most;  /* in any window */
-	float prior; /* 1 and the most of the window's documents */
-	float missing; /* what a document of the window must get of words and pairs; 0: any may be given */
-	float *best; /* of the sessions in each window of each class of each segment; below 0: not known yet */
-	size_t windows; /* that come before the class's */
-};
-
-static float pair_top(const struct pass *p, size_t pair)
+float score_pair_top(const struct pass *p, size_t pair)
 {
 	return (float)(index_weights.pair * p->r->pairs[pair].idf) * (p->scale->k1 + 1);
 }
@@ -110,11 +57,6 @@ static void form_seek(struct form *f, uint32_t doc)
 static uint32_t form_ahead(const struct form *f)
 {
 	return f->p.n ? f->p.docs[f->at] : postings_ahead(&f->p);
-}
-
-static float share_of(float tf, float norm)
-{
-	return tf / (tf + norm);
 }
 
 /* The rarest of all codes has none of its own; its counts are above all others. */
@@ -190,12 +132,52 @@ static void touch(uint64_t *stripes, uint32_t at)
 	*stripes |= (uint64_t)1 << (at / STRIPE);
 }
 
+/* From the map and the codes alone. */
+static void add_mapped(
+	struct window *w, const struct pass *p, struct form *f, float top, const uint32_t range[2])
+{
+	const float *norms = p->scale->norms, *counts = f->counts;
+	const uint8_t *lengths = p->lengths;
+	uint64_t touched = w->touched;
+	struct mapped m = { .from = range[0], .end = range[1] };
+	while (postings_mapped(&f->p, &f->coded, &m)) {
+		for (; m.bits; m.bits &= m.bits - 1) {
+			const uint32_t doc = m.base + (uint32_t)__builtin_ctzll(m.bits);
+			const float tf = counts[*m.codes++];
+			w->own[doc - range[0]] += top * tf / (tf + norms[lengths[doc]]);
+			touch(&touched, doc - range[0]);
+		}
+	}
+	w->touched = touched;
+}
+
+static void count_mapped(struct window *w, struct form *f, const uint32_t range[2])
+{
+	uint64_t forms = w->forms;
+	struct mapped m = { .from = range[0], .end = range[1] };
+	while (postings_mapped(&f->p, &f->coded, &m)) {
+		for (; m.bits; m.bits &= m.bits - 1) {
+			const uint32_t at = m.base + (uint32_t)__builtin_ctzll(m.bits) - range[0];
+			w->tf[at] += f->counts[*m.codes++];
+			touch(&forms, at);
+		}
+	}
+	w->forms = forms;
+}
+
+/* What a map does not give: the documents of lists without one, and the tail. */
+static bool has_unmapped(const struct form *f)
+{
+	return !f->p.map || f->p.next >= f->p.blocks;
+}
+
 static void add_form(
 	struct window *w, const struct pass *p, struct form *f, float top, const uint32_t range[2])
 {
 	const float *norms = p->scale->norms, *counts = f->counts;
 	const uint8_t *lengths = p->lengths;
-	while (form_fill(f, range[0], range[1])) {
+	add_mapped(w, p, f, top, range);
+	while (has_unmapped(f) && form_fill(f, range[0], range[1])) {
 		const uint32_t *docs = f->p.docs, n = f->p.n;
 		uint64_t touched = w->touched; /* in a register */
 		uint32_t i = f->at;
@@ -214,7 +196,8 @@ static void add_form(
 
 static void count_form(struct window *w, struct form *f, const uint32_t range[2])
 {
-	while (form_fill(f, range[0], range[1])) {
+	count_mapped(w, f, range);
+	while (has_unmapped(f) && form_fill(f, range[0], range[1])) {
 		const uint32_t *docs = f->p.docs, n = f->p.n;
 		const float *counts = f->counts;
 		uint64_t forms = w->forms;
@@ -259,7 +242,7 @@ static void add_pairs(struct window *w, const struct pass *p, const uint32_t ran
 	const float *norms = p->scale->norms;
 	for (size_t k = 0; k < p->r->npairs; k++) {
 		struct pair_list *l = run_pair_list(p->r, p->view, k);
-		const float top = pair_top(p, k);
+		const float top = score_pair_top(p, k);
 		for (; l->at < l->n && l->docs[l->at] < range[1]; l->at++) {
 			const uint32_t at = l->docs[l->at] - range[0];
 			const float tf = l->tf[l->at];
@@ -305,22 +288,22 @@ static bool stripe_is_low(const struct pass *p, const struct window *w, uint32_t
 	return !(reach[0] | reach[1] | reach[2] | reach[3]);
 }
 
-static void give(const struct pass *p, const struct window *w, uint32_t start, uint32_t at)
+void score_give(const struct pass *p, uint32_t doc, float own, float pairs)
 {
 	struct run *r = p->r;
-	const uint32_t slot = p->slots[start + at];
-	const float base = base_of(p, w, at, slot, 0);
+	const uint32_t slot = p->slots[doc];
+	const float session = slot ? r->session_scores[slot] : 0;
+	const float base =
+		r->own_weight * own + r->pair_weight * pairs + r->session_weight * session;
 	if (base * p->prior < r->least || (r->floors && base < r->floors[slot])) {
 		r->has_skipped |= base * p->prior < r->least;
 		return;
 	}
-	if (view_is_dead(&r->snap->views[p->view], start + at))
+	if (view_is_dead(&r->snap->views[p->view], doc))
 		return;
-	struct scored s = { .view = p->view,
-		.doc = start + at,
-		.own = w->own[at],
-		.pairs = w->pairs[at],
-		.session = slot ? r->session_scores[slot] : 0 };
+	struct scored s = {
+		.view = p->view, .doc = doc, .own = own, .pairs = pairs, .session = session
+	};
 	p->each(p->ctx, &s);
 }
 
@@ -332,7 +315,7 @@ static void empty_window(struct window *w, const struct pass *p, uint32_t start,
 		const bool is_low = is_lost || stripe_is_low(p, w, first, 0);
 		for (uint32_t at = first; at < first + STRIPE && !is_low; at++)
 			if (w->own[at] > 0)
-				give(p, w, start, at);
+				score_give(p, start + at, w->own[at], w->pairs[at]);
 		memset(w->own + first, 0, STRIPE * sizeof(*w->own));
 		memset(w->pairs + first, 0, STRIPE * sizeof(*w->pairs));
 	}
@@ -359,6 +342,17 @@ static bool has_hope(const struct window *w, const struct pass *p, uint32_t star
 
 /* --- Windows. --- */
 
+/* They lie at whole words of the maps, so that the first may be a shorter one. */
+static uint32_t windows_start(const uint32_t range[2])
+{
+	return range[0] - range[0] % MIN(score_window, 64u);
+}
+
+static size_t windows_in(const uint32_t range[2])
+{
+	return (range[1] - windows_start(range) + score_window - 1) / score_window;
+}
+
 static float best_session(const struct pass *p, const uint32_t range[2])
 {
 	const struct segment *seg = p->r->snap->views[p->view].seg;
@@ -381,7 +375,7 @@ static float best_session(const struct pass *p, const uint32_t range[2])
 /* The same, found once. */
 static float session_of(const struct pass *p, const uint32_t range[2])
 {
-	float *best = &p->best[p->windows + (range[0] - p->range[0]) / score_window];
+	float *best = &p->best[p->windows + (range[0] - windows_start(p->range)) / score_window];
 	if (*best < 0)
 		*best = best_session(p, range);
 	return *best;
@@ -399,8 +393,8 @@ static uint32_t find_bounds(struct pass *p, const uint32_t range[2])
 			share += form_share(p, w, &w->forms[k], range[1]);
 			first = MIN(first, form_ahead(&w->forms[k]));
 		}
-		p->bounds[i] =
-			p->bounds[i + 1] + p->r->own_weight * w->top * MIN(share, 1) * ROUNDED;
+		p->word_bounds[i] = p->r->own_weight * w->top * MIN(share, 1) * ROUNDED;
+		p->bounds[i] = p->bounds[i + 1] + p->word_bounds[i];
 	}
 	return first;
 }
@@ -435,7 +429,7 @@ static void score_words(struct pass *p, struct window *w, const uint32_t range[2
 {
 	const size_t essential = essential_words(p, p->missing);
 	size_t i = 0;
-	if (essential == 0 && !has_pair)
+	if ((essential == 0 && !has_pair) || score_few(p, range))
 		return;
 	if (has_pair)
 		add_pairs(w, p, range);
@@ -471,6 +465,12 @@ static bool is_of_part(const struct pass *p, float session)
 	return p->part == SCORE_ALL || (p->part == SCORE_BEST) == (session >= p->cut);
 }
 
+/* Whether the filter leaves any of the documents. */
+static bool may_pass(const struct pass *p, const uint32_t range[2])
+{
+	return filter_may_pass(&p->r->in->filter, p->filter.seg, range[0], range[1]);
+}
+
 static void fill_most(struct pass *p)
 {
 	p->most = 0;
@@ -487,15 +487,17 @@ static void score_class(struct pass *p, struct window *w)
 	for (size_t i = 0; i < p->r->ngroups; i++)
 		p->words[i].top = (float)p->r->groups[p->order[i]].idf * (p->scale->k1 + 1);
 	fill_most(p);
-	for (uint32_t start = p->range[0]; start < p->range[1];) {
-		const uint32_t range[2] = { start, MIN(start + score_window, p->range[1]) };
+	const uint32_t base = windows_start(p->range);
+	for (uint32_t start = base; start < p->range[1];) {
+		const uint32_t range[2] = { MAX(start, p->range[0]),
+			MIN(start + score_window, p->range[1]) };
 		const float session = session_of(p, range);
 		uint32_t next = range[1];
-		if (is_of_part(p, session))
+		if (is_of_part(p, session) && may_pass(p, range))
 			next = score_range(p, w, range, session);
 		if (next >= p->range[1])
 			return;
-		start = p->range[0] + (next - p->range[0]) / score_window * score_window;
+		start = base + (next - base) / score_window * score_window;
 	}
 }
 
@@ -525,6 +527,7 @@ static void start_words(struct pass *p)
 			postings_start(
 				&w->forms[k].p, r->snap->views[p->view].seg, &l->refs[k].term);
 			w->forms[k].at = 0;
+			w->forms[k].coded.block = UINT32_MAX;
 			w->forms[k].counts = p->counts.of[l->refs[k].is_exact];
 		}
 	}
@@ -536,34 +539,31 @@ static void every_doc(const struct pass *p)
 {
 	const struct view *v = &p->r->snap->views[p->view];
 	for (uint32_t d = p->range[0]; d < p->range[1]; d++) {
-		struct scored s = { .view = p->view, .doc = d };
-		if (!view_is_dead(v, d))
-			p->each(p->ctx, &s);
+		const uint32_t range[2] = { d,
+			MIN(d / FILTER_DOCS * FILTER_DOCS + FILTER_DOCS, p->range[1]) };
+		for (d = may_pass(p, range) ? d : range[1]; d < range[1]; d++) {
+			struct scored s = { .view = p->view, .doc = d };
+			if (!view_is_dead(v, d))
+				p->each(p->ctx, &s);
+		}
+		d = range[1] - 1;
 	}
-}
-
-static int descending(const void *x, const void *y)
-{
-	const float *a = x, *b = y;
-	return (*a < *b) - (*a > *b);
 }
 
 /* The score of the last of the best sessions. */
 static float find_cut(const struct run *r)
 {
-	float best[BEST_SESSIONS + 1] = { 0 };
+	float best[BEST_SESSIONS] = { 0 }; /* the best first */
 	for (uint32_t s = 1; s < r->snap->nslots; s++) {
-		if (r->session_scores[s] <= best[BEST_SESSIONS - 1])
+		const float score = r->session_scores[s];
+		size_t k = BEST_SESSIONS - 1;
+		if (score <= best[k])
 			continue;
-		best[BEST_SESSIONS] = r->session_scores[s];
-		qsort(best, BEST_SESSIONS + 1, sizeof(*best), descending);
+		for (; k > 0 && best[k - 1] < score; k--)
+			best[k] = best[k - 1];
+		best[k] = score;
 	}
 	return best[BEST_SESSIONS - 1];
-}
-
-static size_t windows_in(const uint32_t range[2])
-{
-	return (range[1] - range[0] + score_window - 1) / score_window;
 }
 
 /* What the first part found out about windows serves the second. */
@@ -606,6 +606,7 @@ void score_docs(struct run *r, uint32_t classes, enum score_part part, scored_fn
 		const struct segment *seg = r->snap->views[p->view].seg;
 		p->slots = seg->slots;
 		p->lengths = seg->lengths;
+		filter_start(&p->filter, &r->in->filter, seg);
 		start_words(p);
 		for (int c = 0; c < CLASS_COUNT; c++) {
 			p->range[0] = seg->t.class_start[c];

@@ -103,6 +103,7 @@ void segment_free(struct segment *s)
 	free(s->session_slots);
 	free(s->runs);
 	free(s->priors);
+	free(s->ranges);
 	free(s);
 }
 

@@ -34,6 +34,7 @@ struct segment {
 	uint32_t nruns;
 	uint32_t *session_slots; /* by a session's ordinal (session_list.h); filled with the slots */
 	struct prior_range *priors; /* by document / PRIOR_DOCS; filled with the slots */
+	struct filter_range *ranges; /* by document / FILTER_DOCS; filled with the slots */
 	unsigned refs;   /* guarded by the index's lock */
 	int wipe_fd;     /* when the last reader leaves: overwrite what was forgotten; -1 */
 };

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "index/filter.h"
 #include "index/prior.h"
 #include "index/session_list.h"
 #include "index/skip.h"
@@ -262,6 +263,7 @@ void index_fill_slots(struct index *ix, struct segment *seg)
 	if (seg->slots)
 		return;
 	seg->priors = prior_ranges(seg);
+	seg->ranges = filter_ranges(seg);
 	seg->slots = mem_alloc((seg->t.docs + 1u) * sizeof(*seg->slots));
 	seg->session_slots = mem_alloc((seg->t.docs + 1u) * sizeof(*seg->session_slots));
 	for (uint32_t d = 0; d < seg->t.docs; d++) {

@@ -52,6 +52,7 @@ struct twin_doc {
 
 static struct twin_doc *twins; /* by row, per class */
 static struct analyser *an;
+static bool is_in_order; /* documents' columns are those of their neighbours */
 static uint32_t seed;
 
 static uint32_t rnd(uint32_t n)
@@ -555,6 +556,22 @@ static void make_text(char *out, size_t words)
 	}
 }
 
+/* As in a real store: neighbours are alike, so that a filter leaves whole stretches out. */
+static void put_in_order(struct doc *d)
+{
+	const uint32_t row = (uint32_t)DOC_ROW(d->id), kinds = DOC_CLASS(d->id) == DOC_MEMORY
+								      ? MEMORY_KIND_COUNT
+								      : EVENT_KIND_COUNT;
+	d->columns.at = 1 + (int64_t)row / 3 * 86400000;
+	d->columns.project = row * 4 / DOCS_MAX;
+	d->columns.session = row * (SESSIONS + 1) / DOCS_MAX;
+	d->columns.kind = (uint8_t)(row * kinds / DOCS_MAX);
+	d->columns.type = (uint8_t)(row * MEMORY_TYPE_COUNT / DOCS_MAX);
+	d->columns.status = (uint8_t)(row * MEMORY_STATUS_COUNT / DOCS_MAX / 2);
+	d->columns.agent = (uint8_t)(row * 3 / DOCS_MAX);
+	d->columns.branch = row < DOCS_MAX / 2 ? 0 : 0x80000000u + row * 4 / DOCS_MAX - 2;
+}
+
 static void put_some(struct index *ix, size_t n)
 {
 	static char texts[40][3][4000];
@@ -582,6 +599,8 @@ static void put_some(struct index *ix, size_t n)
 			.body = str_of(texts[i][1]),
 			.rest = str_of(texts[i][2]),
 		};
+		if (is_in_order)
+			put_in_order(&docs[i]);
 	}
 	struct err err;
 	assert_int_equal(index_put(ix, docs, n, &err), 0);
@@ -734,14 +753,17 @@ static void index_and_brute_force_agree(void **state)
 	assert_non_null(mkdtemp(dir));
 	an = analyser_new();
 	twins = mem_alloc(3 * DOCS_MAX * sizeof(*twins));
-	score_window = 16; /* small, so that windows are passed over */
+	static const uint32_t windows[] = { 16, 64, 512 }; /* small ones, so that some are passed over */
 	score_parted = 20;
 	session_list_min = 128;
 	session_list_share = 1;
 	index_weights.session_memory = 0.5;
 	index_weights.session_title = 2;
-	for (uint32_t i = 1; i <= (rounds ? (uint32_t)atoi(rounds) : 6); i++)
+	for (uint32_t i = 1; i <= (rounds ? (uint32_t)atoi(rounds) : 6); i++) {
+		score_window = windows[i % ARRAY_LEN(windows)];
+		is_in_order = i % 2;
 		run(i * 2654435761u, dir);
+	}
 	free(twins);
 	analyser_free(an);
 }
