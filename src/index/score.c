@@ -14,6 +14,7 @@
 #include "index/prior.h"
 
 #define BEST_SESSIONS 12 /* whose windows come first */
+#define BEST_RANKED 24
 
 uint32_t score_window = 512, score_parted = 2048;
 
@@ -550,20 +551,21 @@ static void every_doc(const struct pass *p)
 	}
 }
 
-/* The score of the last of the best sessions. */
+/* The score of the last of the best sessions. Where sessions rank, more than a page of them. */
 static float find_cut(const struct run *r)
 {
-	float best[BEST_SESSIONS] = { 0 }; /* the best first */
+	float best[BEST_RANKED] = { 0 }; /* the best first */
+	const size_t n = r->floors ? BEST_RANKED : BEST_SESSIONS;
 	for (uint32_t s = 1; s < r->snap->nslots; s++) {
 		const float score = r->session_scores[s];
-		size_t k = BEST_SESSIONS - 1;
+		size_t k = n - 1;
 		if (score <= best[k])
 			continue;
 		for (; k > 0 && best[k - 1] < score; k--)
 			best[k] = best[k - 1];
 		best[k] = score;
 	}
-	return best[BEST_SESSIONS - 1];
+	return best[n - 1];
 }
 
 /* What the first part found out about windows serves the second. */
@@ -587,7 +589,7 @@ bool score_is_parted(const struct run *r)
 	uint64_t postings = 0;
 	for (size_t g = 0; g < r->ngroups; g++)
 		postings += r->groups[g].df;
-	return postings >= score_parted && !r->floors;
+	return postings >= score_parted;
 }
 
 void score_docs(struct run *r, uint32_t classes, enum score_part part, scored_fn *each, void *ctx)

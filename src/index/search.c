@@ -242,6 +242,8 @@ static void search_once(
 		score_docs(r, classes, SCORE_ALL, take_scored, &c);
 	} else {
 		score_docs(r, classes, SCORE_BEST, take_scored, &c);
+		if (in->by_session)
+			raise_session_least(&c);
 		c.view = SIZE_MAX; /* phrases are checked in order of documents: start again */
 		score_docs(r, classes, SCORE_REST, take_scored, &c);
 	}
