@@ -99,8 +99,23 @@ static int page_index(struct follow *f, struct arena *a, const struct change *ch
 	return index_wants_flush(f->index) ? index_flush(f->index, false, err) : 0;
 }
 
-static int page_read(struct follow *f, struct arena *a, struct change **ret,
-	struct index_row **ret_rows, size_t *ret_n, struct err *err)
+/* Changes that were read together, and the rows of the first of them. */
+struct page {
+	struct change *changes;
+	struct index_row *rows;
+	size_t nchanges, n;
+};
+
+static int rows_read(struct store *s, struct arena *a, struct page *p, struct err *err)
+{
+	p->rows = ARENA_ARRAY(a, struct index_row, p->nchanges);
+	for (; p->n < p->nchanges && a->used < FOLLOW_PAGE_BYTES; p->n++)
+		if (store_index_rows(s, a, &p->changes[p->n], 1, &p->rows[p->n], err))
+			return -1;
+	return 0;
+}
+
+static int page_read(struct follow *f, struct arena *a, struct page *p, struct err *err)
 {
 	struct reader *reader;
 	if (readers_lend(f->readers, &reader, err))
@@ -108,12 +123,10 @@ static int page_read(struct follow *f, struct arena *a, struct change **ret,
 	struct store *s = reader->store;
 	int result = store_look_begin(s, err);
 	if (!result)
-		result = store_changes(
-			s, a, (int64_t)index_seq(f->index), FOLLOW_PAGE, ret, ret_n, err);
-	if (!result && *ret_n) {
-		*ret_rows = ARENA_ARRAY(a, struct index_row, *ret_n);
-		result = store_index_rows(s, a, *ret, *ret_n, *ret_rows, err);
-	}
+		result = store_changes(s, a, (int64_t)index_seq(f->index), FOLLOW_PAGE, &p->changes,
+			&p->nchanges, err);
+	if (!result && p->nchanges)
+		result = rows_read(s, a, p, err);
 	store_look_end(s);
 	readers_return(f->readers, reader);
 	return result;
@@ -123,14 +136,12 @@ static int page_read(struct follow *f, struct arena *a, struct change **ret,
 static int page_follow(struct follow *f, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	struct change *changes = NULL;
-	struct index_row *rows = NULL;
-	size_t n = 0;
-	if (page_read(f, &a, &changes, &rows, &n, err))
+	struct page p = { 0 };
+	if (page_read(f, &a, &p, err))
 		return -1;
-	if (n && page_index(f, &a, changes, rows, n, err))
+	if (p.n && page_index(f, &a, p.changes, p.rows, p.n, err))
 		return -1;
-	return n == FOLLOW_PAGE;
+	return p.nchanges == FOLLOW_PAGE || p.n < p.nchanges;
 }
 
 static void publish(struct follow *f, bool is_caught_up)

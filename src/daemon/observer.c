@@ -100,8 +100,7 @@ static int turn_read(
 	int failed = store_look_begin(s, err) ||
 		     store_session_of(s, &r->arena, t->session, &session, err) ||
 		     (t->project && store_project_get(s, &r->arena, t->project, &project, err)) ||
-		     store_events(s, &r->arena, t->session, t->id, 0, OBSERVER_EVENTS_MAX, &events,
-			     &n, err) ||
+		     unit_events(s, &r->arena, t, &events, &n, err) ||
 		     feedback_read(s, &r->arena, t, events, n, &result->feedback, err);
 	store_look_end(s);
 	if (failed)
@@ -144,7 +143,7 @@ static void shelve(struct observer *o, int64_t turn, const struct err *err)
 /* Reads dirty turns and runs their rules. Stops early when the round holds much. */
 static int round_read(struct observer *o, struct round *r, struct err *err)
 {
-	static const size_t round_bytes = 4u << 20;
+	static const size_t round_bytes = 2u << 20;
 	struct reader *reader;
 	if (readers_lend(o->readers, &reader, err))
 		return -1;
@@ -176,14 +175,14 @@ static int turn_write(struct desk *desk, struct round *r, struct turn_result *t,
 	bool is_still = t->touches == atomic_load(slot_of(r->observer, t->turn.session));
 	if (is_still && store_turn_is_still(desk->store, &t->turn, &is_still, err))
 		return -1;
-	if (is_still && (store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
-				store_turn_candidates(desk->store, &t->turn, t->candidates,
-					t->ncandidates, err) ||
-				store_turn_mentions(
-					desk->store, &t->turn, t->mentions, t->nmentions, err) ||
-				feedback_write(desk->store, &t->feedback, err) ||
-				turn_jobs_write(desk->store, &t->turn, &t->jobs, &t->has_new_jobs,
-					err)))
+	if (is_still &&
+		(store_turn_memories(desk->store, &t->turn, t->memories, t->n, err) ||
+			store_turn_candidates(
+				desk->store, &t->turn, t->candidates, t->ncandidates, err) ||
+			store_turn_mentions(
+				desk->store, &t->turn, t->mentions, t->nmentions, err) ||
+			feedback_write(desk->store, &t->feedback, err) ||
+			turn_jobs_write(desk->store, &t->turn, &t->jobs, &t->has_new_jobs, err)))
 		return -1;
 	t->is_written = is_still;
 	return 0;

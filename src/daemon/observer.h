@@ -17,7 +17,6 @@
  */
 
 #define OBSERVER_TURNS 64        /* in one round */
-#define OBSERVER_EVENTS_MAX UNIT_EVENTS_MAX
 #define OBSERVER_DICTIONARY_ROWS 1000 /* enough to learn a first dictionary from */
 #define OBSERVER_QUIET_MS 120000 /* without an event: quiet */
 

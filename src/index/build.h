@@ -9,7 +9,7 @@
  * around. One thread.
  */
 
-#define BUILD_BYTES_MAX (16u << 20) /* text of one batch; callers cut larger ones */
+#define BUILD_BYTES_MAX (2u << 20) /* text of one batch; callers cut larger ones */
 
 struct builder; /* analyser and scratch memory, used again and again */
 struct builder *builder_new(void);

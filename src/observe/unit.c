@@ -8,6 +8,17 @@
 #define SIMILAR_FILES 4
 #define SIMILAR_OF_FILE 6
 
+int unit_events(struct store *s, struct arena *a, const struct turn *t, struct event **ret,
+	size_t *ret_n, struct err *err)
+{
+	const struct turn_events q = { .session = t->session,
+		.turn = t->id,
+		.max = UNIT_EVENTS_MAX,
+		.whole = UNIT_EVENTS_WHOLE };
+
+	return store_turn_events(s, a, &q, ret, ret_n, err);
+}
+
 int unit_load(struct store *s, struct arena *a, const struct unit_request *q, struct unit *ret,
 	struct err *err)
 {
@@ -18,8 +29,7 @@ int unit_load(struct store *s, struct arena *a, const struct unit_request *q, st
 	if (store_turn_get(s, a, q->turn, &u->turn, err) ||
 		store_session_of(s, a, u->turn.session, &u->session, err) ||
 		(u->turn.project && store_project_get(s, a, u->turn.project, &u->project, err)) ||
-		store_events(s, a, u->turn.session, u->turn.id, 0, UNIT_EVENTS_MAX, &u->events,
-			&u->n, err))
+		unit_events(s, a, &u->turn, &u->events, &u->n, err))
 		return -1;
 	u->in = (struct rules_input){ .turn = &u->turn,
 		.session = &u->session,

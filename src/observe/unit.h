@@ -10,6 +10,7 @@
  */
 
 #define UNIT_EVENTS_MAX 4000 /* of a turn; later ones are not looked at */
+#define UNIT_EVENTS_WHOLE (3u << 20) /* bytes of them; of later ones texts are cut */
 #define UNIT_CHARS_LEAST DIGEST_CHARS_MIN /* of a digest that was made shorter */
 
 struct unit {
@@ -33,6 +34,9 @@ struct unit_request {
 	const char *const *off;  /* rules that are switched off */
 };
 
+/* What the rules and a model are shown of a turn, sorted; in so much memory, whatever happened. */
+int unit_events(struct store *s, struct arena *a, const struct turn *t, struct event **ret,
+	size_t *ret_n, struct err *err);
 /* ERR_NOT_FOUND: the turn is gone. */
 int unit_load(struct store *s, struct arena *a, const struct unit_request *q, struct unit *ret,
 	struct err *err);

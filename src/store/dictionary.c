@@ -22,42 +22,73 @@
 #define WINDOW 24             /* bytes that two texts have in common are no chance */
 #define RECODE_BATCH 200
 
-static int read_samples(
-	struct store *s, const char *sql, struct buf *samples, struct buf *sizes, struct err *err)
+/*
+ * The tables of a class of packs: how many rows there are, samples spread over them (by the low bits
+ * of an odd multiple of the id), and how many rows there were when the last dictionary was made. Ids
+ * are ordered without the packs, which may be large.
+ */
+static const struct {
+	const char *newest, *samples, *pack, *counter;
+} classes[PACK_CLASS_END] = {
+	[PACK_EVENT] = { "SELECT max(id) FROM event",
+		"SELECT id FROM event ORDER BY (id * 40503) % 65536, id LIMIT ?1",
+		"SELECT pack FROM event WHERE id = ?1", "dictionary.event" },
+	[PACK_MEMORY] = { "SELECT max(id) FROM memory",
+		"SELECT id FROM memory ORDER BY (id * 40503) % 65536, id LIMIT ?1",
+		"SELECT pack FROM memory WHERE id = ?1", "dictionary.memory" },
+};
+
+static int sample_ids(struct store *s, const char *sql, struct arena *a, int64_t **ret,
+	size_t *ret_n, struct err *err)
 {
-	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = 0;
+	size_t cap = 0;
+	int rc;
 
 	if (db_query(s->db, sql, DB_ARGS(db_i(SAMPLES_MAX)), &r, err))
 		return -1;
-	while (samples->len < SAMPLE_BYTES_MAX && (rc = db_next(r, err)) > 0) {
-		struct str text;
-		size_t n;
-		const void *blob = db_blob(r, 0, &n);
-		arena_reset(&a);
-		if (packer_open(s->packer, &a, blob, n, &text, err))
-			return -1;
-		n = MIN(text.n, SAMPLE_MAX);
-		buf_add(samples, text.p, n);
-		buf_add(sizes, &n, sizeof(n));
-	}
-	return rc < 0 ? -1 : 0;
+	while ((rc = db_next(r, err)) > 0)
+		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
+	return rc;
 }
 
-/* The tables of a class of packs: how many rows there are, samples spread over them (by the low bits
- * of an odd multiple of the id), and how many rows there were when the last dictionary was made. */
-static const struct {
-	const char *newest, *samples, *counter;
-} classes[PACK_CLASS_END] = {
-	[PACK_EVENT] = { "SELECT max(id) FROM event",
-		"SELECT pack FROM event WHERE pack IS NOT NULL ORDER BY (id * 40503) % 65536 LIMIT "
-		"?1",
-		"dictionary.event" },
-	[PACK_MEMORY] = { "SELECT max(id) FROM memory",
-		"SELECT pack FROM memory ORDER BY (id * 40503) % 65536 LIMIT ?1",
-		"dictionary.memory" },
-};
+/* A row that is gone, or that has no texts, is no sample. */
+static int read_sample(struct store *s, struct arena *a, const char *sql, int64_t id,
+	struct str *ret, struct err *err)
+{
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t n;
+	int rc = store_row(s, sql, DB_ARGS(db_i(id)), &r, err);
+
+	if (rc <= 0 || db_is_null(r, 0))
+		return rc < 0 ? -1 : 0;
+	const void *blob = db_blob(r, 0, &n);
+	return packer_open(s->packer, a, blob, n, ret, err);
+}
+
+static int read_samples(struct store *s, enum pack_class class, struct buf *samples,
+	struct buf *sizes, struct err *err)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(arena_done) struct arena of_row = { 0 };
+	int64_t *ids = NULL;
+	size_t n = 0;
+
+	if (sample_ids(s, classes[class].samples, &a, &ids, &n, err))
+		return -1;
+	for (size_t i = 0; i < n && samples->len < SAMPLE_BYTES_MAX; i++) {
+		struct str text = { 0 };
+		arena_reset(&of_row);
+		if (read_sample(s, &of_row, classes[class].pack, ids[i], &text, err))
+			return -1;
+		const size_t len = MIN(text.n, SAMPLE_MAX);
+		if (!len)
+			continue;
+		buf_add(samples, text.p, len);
+		buf_add(sizes, &len, sizeof(len));
+	}
+	return 0;
+}
 
 static int is_wanted(struct store *s, enum pack_class class, int64_t rows_min,
 	struct dictionary_made *ret, bool *ret_wanted, struct err *err)
@@ -83,7 +114,7 @@ int store_dictionary_make(struct store *s, enum pack_class class, int64_t rows_m
 
 	*ret = (struct dictionary_made){ .class = class };
 	if (is_wanted(s, class, rows_min, ret, &wanted, err) ||
-		(wanted && read_samples(s, classes[class].samples, &samples, &sizes, err)))
+		(wanted && read_samples(s, class, &samples, &sizes, err)))
 		return -1;
 	size_t n = sizes.len / sizeof(size_t);
 	ret->is_tried = wanted;
@@ -288,12 +319,14 @@ static int recode(struct store *s, enum pack_class class, const char *select, co
 
 int windows_settle(struct store *s, struct windows *w, struct err *err)
 {
-	if (unmark_shared(s, w,
-			"SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2", err) ||
+	if (unmark_shared(
+		    s, w, "SELECT id, pack FROM memory WHERE id > ?1 ORDER BY id LIMIT ?2", err) ||
 		unmark_shared(s, w,
 			"SELECT id, pack FROM candidate WHERE id > ?1 ORDER BY id LIMIT ?2", err) ||
 		unmark_shared(s, w,
-			"SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id LIMIT ?2", err))
+			"SELECT id, pack FROM event WHERE id > ?1 AND pack IS NOT NULL ORDER BY id "
+			"LIMIT ?2",
+			err))
 		return -1;
 	if (!w->nforgotten)
 		return 0;

@@ -75,6 +75,12 @@ int store_event_put(struct store *s, const struct event_put *p, enum put_result 
 int store_event_get(struct store *s, struct arena *a, int64_t id, struct event *ret, struct err *err);
 /* Events of a turn, or of a session (turn 0), sorted by (time, key); from the `skip`th, at most max. */
 int store_events(struct store *s, struct arena *a, int64_t session, int64_t turn, size_t skip, size_t max, struct event **ret, size_t *ret_n, struct err *err);
+/*
+ * The same of a turn, for whoever has a bounded memory: texts of the first `whole` bytes of events as they are, of what follows
+ * head and tail, of what follows after as much again very little.
+ */
+struct turn_events { int64_t session, turn; size_t max, whole; };
+int store_turn_events(struct store *s, struct arena *a, const struct turn_events *q, struct event **ret, size_t *ret_n, struct err *err);
 
 /* pause.c, forget.c — what must not be stored. */
 struct exclusion { int64_t at; const char *agent_session; enum agent_id agent; int64_t project; const char *key; uint64_t text_hash; };

@@ -518,7 +518,8 @@ static void a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read(void *
 {
 	struct fixture *f = *state;
 	int64_t s = make_session(f, "a", make_project(f, "/src/app"));
-	struct captured_event p = prompt(SOURCE_TRANSCRIPT, "u1", "do it", T0), r = reply(SOURCE_TRANSCRIPT, "r1", "Done.", T0 + 200);
+	struct captured_event p = prompt(SOURCE_TRANSCRIPT, "u1", "do it", T0),
+			      r = reply(SOURCE_TRANSCRIPT, "r1", "Done.", T0 + 200);
 	struct turn *turns;
 	struct store *other;
 	size_t n;
@@ -546,11 +547,61 @@ static void a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read(void *
 	assert_int_equal(is_still, is_file(f));
 }
 
+/* Calls with long outputs, then a reply: what a reader of so many bytes sees of their turn. */
+static size_t read_turn(struct fixture *f, int64_t session, size_t calls, size_t whole)
+{
+	int64_t last;
+	static const size_t long_output = 40000;
+	const char *end = arena_printf(&f->arena, "r%lld", (long long)session);
+	char *output = arena_alloc(&f->arena, long_output + 1);
+	struct captured_event p = prompt(SOURCE_TRANSCRIPT, end + 1, "fix the parser", T0);
+	struct captured_event r = reply(SOURCE_TRANSCRIPT, end, "All of it is done.", T0 + 9999);
+
+	memset(output, 'x', long_output);
+	p.turn = r.turn = "t";
+	put_event(f, session, &p, NULL, NULL);
+	for (size_t i = 0; i < calls; i++) {
+		const char *id = arena_printf(&f->arena, "%s-%04zu", end, i);
+		struct captured_event c = tool(SOURCE_TRANSCRIPT, id, T0 + 1 + (int64_t)i);
+		c.turn = "t";
+		c.output = (struct str){ output, long_output };
+		put_event(f, session, &c, NULL, NULL);
+	}
+	put_event(f, session, &r, NULL, &last);
+
+	AUTO(arena_done) struct arena a = { 0 };
+	struct event *list;
+	size_t n;
+	const struct turn_events q = { session, get(f, last).turn, 1000, whole };
+	ok(store_turn_events(f->s, &a, &q, &list, &n, &f->err));
+	assert_int_equal(n, calls + 2);
+	assert_string_equal(list[1].output, output);
+	for (size_t i = 0; i < n; i++) {
+		assert_true(!i || list[i - 1].at <= list[i].at);
+		assert_true(list[i].kind != EVENT_TOOL || list[i].input);
+		assert_true(list[i].kind != EVENT_TOOL || strlen(list[i].output) >= 200);
+	}
+	assert_string_equal(list[n - 1].text, "All of it is done.");
+	return a.used;
+}
+
+static void a_turn_is_read_into_a_bounded_memory(void **state)
+{
+	struct fixture *f = *state;
+	int64_t p = make_project(f, "/src/app");
+	static const size_t whole = 400000, event_at_most = 50000, cut_event = 2500;
+
+	assert_true(read_turn(f, make_session(f, "a", p), 300, SIZE_MAX) > 300 * 40000);
+	assert_true(read_turn(f, make_session(f, "b", p), 300, whole) <
+		    whole + event_at_most + 300 * cut_event);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read, fixture_open, fixture_close),
+			a_turn_of_which_another_daemon_saw_more_is_not_as_it_was_read, fixture_open,
+			fixture_close),
 		cmocka_unit_test_setup_teardown(a_transcript_copy_takes_over_the_row_of_the_hook,
 			fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
@@ -573,6 +624,8 @@ int main(void)
 			late_prompts_take_the_events_that_are_theirs, fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
 			any_order_of_arrival_gives_the_same_events, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			a_turn_is_read_into_a_bounded_memory, fixture_open, fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
