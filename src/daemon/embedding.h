@@ -16,14 +16,15 @@
 /*
  * The embedding: one thread of the lowest priority that makes a vector of what the index holds and
  * vectors are made of (embedding_text.h), the newest first, while words alone answer. It stands
- * back while there is other work, goes on where it was after a restart, and makes anew what was
+ * back while there is other work, in the daemon or on the machine, goes on where it was after a restart, and makes anew what was
  * lost. Without a model file, or switched off by `embed.provider`, it waits for one. A server that
  * `embed.provider` names makes them instead: many texts in a request, with a breaker.
  */
 
 #define EMBEDDING_PAGE 64            /* changes looked at together */
-#define EMBEDDING_BATCH 8            /* vectors made between two looks at what else there is to do */
-#define EMBEDDING_STAND_BACK_MS 200  /* longest wait for others before one batch */
+#define EMBEDDING_BATCH 2            /* vectors made between two looks at what else there is to do */
+#define EMBEDDING_STAND_BACK_MS 50   /* longest wait for others in this daemon before one batch */
+#define EMBEDDING_GIVE_BACK_MS 100   /* longest rest after one batch, where others want the processor */
 #define EMBEDDING_FLUSH_MS 15000     /* an idle tail is written after this time, the model's pages given back */
 #define EMBEDDING_LOOK_MS 60000      /* between two looks for a model file */
 #define EMBEDDING_QUESTION_MAX 2000  /* bytes of a question that are embedded */

@@ -16,20 +16,59 @@
 #include "store/job.h"
 #include "store/vector.h"
 
-#define STEP_MS 20       /* of standing back */
+#define STEP_MS 5 /* of standing back */
+#define US_PER_MS 1000
 #define PIECE_BYTES 1200 /* of a text that is cut, for a server; most models read 512 tokens */
 #define WHOLE_BYTES 6000
 #define TEXTS_OF_DOC_MAX EMBEDDING_PIECES_MAX
 
 _Static_assert(EMBEDDING_PIECES_MAX <= VECTORS_OF_DOC_MAX, "a document's pieces have room");
 
+static void sleep_us(uint64_t us)
+{
+	const struct timespec t = { .tv_sec = (time_t)(us / 1000000),
+		.tv_nsec = (long)(us % 1000000) * 1000 };
+	nanosleep(&t, NULL);
+}
+
 static void stand_back(struct embedding *e)
 {
 	for (unsigned ms = 0; ms < EMBEDDING_STAND_BACK_MS && e->setup.is_busy(e->setup.ctx);
-		ms += STEP_MS) {
-		struct timespec step = { .tv_nsec = STEP_MS * 1000000l };
-		nanosleep(&step, NULL);
-	}
+		ms += STEP_MS)
+		sleep_us(STEP_MS * US_PER_MS);
+}
+
+/*
+ * How much longer a batch took than it worked is how long others had the processor meanwhile. As
+ * much is left to them again: the lowest priority is one among the daemon's own threads only where
+ * the system gives each session its share (autogroups), and what this thread takes of the daemon's
+ * is missing when a hook asks.
+ */
+struct pace {
+	uint64_t wall_us, cpu_us; /* when the batch began; 0: none has */
+};
+
+static uint64_t cpu_now_us(void)
+{
+	struct timespec t;
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+static void give_back(const struct pace *p)
+{
+	const uint64_t wall = clock_mono_us() - p->wall_us, cpu = cpu_now_us() - p->cpu_us;
+	if (p->wall_us && wall > cpu + cpu / 4)
+		sleep_us(MIN(wall - cpu, EMBEDDING_GIVE_BACK_MS * (uint64_t)US_PER_MS));
+}
+
+/* Between two batches. */
+static void rest_between(struct embedding *e, struct pace *p)
+{
+	give_back(p);
+	stand_back(e);
+	*p = (struct pace){ clock_mono_us(), cpu_now_us() };
 }
 
 struct made {
@@ -55,25 +94,54 @@ static void add_heading(struct made *m)
 }
 
 /* False when there is no embedder any more. */
-static bool make(
-	struct embedding *e, struct arena *a, const struct embedding_text *t, struct made *ret)
+static bool make_whole(struct embedding *e, const struct embedding_text *t, struct made *ret)
 {
-	struct embed_piece *pieces = NULL;
-	ret->n = 0;
+	const struct str texts[] = { t->text, t->heading };
+	size_t n = t->heading.n ? 2 : 1;
 	pthread_rwlock_rdlock(&e->model_lock);
 	bool is_there = e->now.builtin != NULL;
-	if (is_there && t->is_whole) {
-		const struct str texts[] = { t->text, t->heading };
-		size_t n = t->heading.n ? 2 : 1;
+	if (is_there)
 		embed_texts(e->now.builtin, texts, n, ret->at, ret->scales);
-		if (n > 1)
-			add_heading(ret);
-		ret->n = 1;
-	} else if (is_there) {
-		embed_pieces(e->now.builtin, a, t->text, EMBEDDING_PIECES_MAX, &pieces, &ret->n);
-		embed_piece_vectors(e->now.builtin, pieces, ret->n, ret->at, ret->scales);
-	}
 	pthread_rwlock_unlock(&e->model_lock);
+	if (is_there && n > 1)
+		add_heading(ret);
+	ret->n = is_there;
+	return is_there;
+}
+
+/* A batch at a time, so that nobody waits for all of a long text. */
+static bool make_pieces(struct embedding *e, const struct page *p, const struct embedding_text *t,
+	struct pace *pace, struct made *ret)
+{
+	AUTO(arena_done) struct arena a = { 0 };
+	struct embed_piece *pieces = NULL;
+	size_t n = 0;
+	bool is_there = true;
+	for (ret->n = 0; is_there && (!pieces || ret->n < n);) {
+		const size_t had = ret->n;
+		if (had)
+			rest_between(e, pace);
+		pthread_rwlock_rdlock(&e->model_lock);
+		is_there = e->now.builtin && e->now.room == p->room;
+		if (is_there && !pieces)
+			embed_pieces(
+				e->now.builtin, &a, t->text, EMBEDDING_PIECES_MAX, &pieces, &n);
+		const size_t count = is_there ? MIN(n - had, (size_t)EMBEDDING_BATCH) : 0;
+		if (count)
+			embed_piece_vectors(e->now.builtin, pieces + had, count,
+				ret->at + had * VECTOR_DIMS, ret->scales + had);
+		pthread_rwlock_unlock(&e->model_lock);
+		ret->n += count;
+		if (!n)
+			break;
+	}
+	return is_there;
+}
+
+static bool make(struct embedding *e, const struct page *p, const struct embedding_text *t,
+	struct pace *pace, struct made *ret)
+{
+	bool is_there = t->is_whole ? make_whole(e, t, ret) : make_pieces(e, p, t, pace, ret);
 	atomic_fetch_add(&e->made, ret->n);
 	return is_there;
 }
@@ -108,8 +176,14 @@ static int doc_put(
 
 /* --- Builtin. --- */
 
+/* Where a page stands between two rests. */
+struct work_done {
+	struct pace pace;
+	size_t vectors;
+};
+
 static int row_embed(
-	struct embedding *e, struct page *p, size_t i, size_t *since_rest, struct err *err)
+	struct embedding *e, struct page *p, size_t i, struct work_done *done, struct err *err)
 {
 	struct made made;
 	AUTO(arena_done) struct arena a = { 0 };
@@ -122,13 +196,13 @@ static int row_embed(
 		return 0;
 	made.n = 0;
 	if (text.text.n) {
-		if (*since_rest >= EMBEDDING_BATCH) {
-			stand_back(e);
-			*since_rest = 0;
+		if (done->vectors >= EMBEDDING_BATCH) {
+			rest_between(e, &done->pace);
+			done->vectors = 0;
 		}
-		if (!make(e, &a, &text, &made))
+		if (!make(e, p, &text, &done->pace, &made))
 			return 1;
-		*since_rest += made.n;
+		done->vectors += made.n;
 	}
 	struct vectors_doc doc = { id, columns, text.hash, (uint32_t)made.n, made.at, made.scales };
 	return doc_put(e, p, &doc, err);
@@ -136,10 +210,10 @@ static int row_embed(
 
 static int page_builtin(struct embedding *e, struct page *p, struct err *err)
 {
-	size_t since_rest = EMBEDDING_BATCH;
+	struct work_done done = { .vectors = EMBEDDING_BATCH };
 	int result = 0;
 	for (size_t i = 0; i < p->n && !result; i++)
-		result = embedding_is_closing(e) ? 1 : row_embed(e, p, i, &since_rest, err);
+		result = embedding_is_closing(e) ? 1 : row_embed(e, p, i, &done, err);
 	return result;
 }
 
