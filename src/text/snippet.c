@@ -381,11 +381,11 @@ char *snippet_make(struct arena *a, struct analyser *an, struct str text,
 	struct spans s = { .wanted = wanted, .a = &scratch };
 	size_t from = 0, to = 0, start = 0;
 	text.n = utf8_cut(text.p, text.n, SNIPPET_TEXT_MAX);
-	struct beginnings starts = { 0 };
-	for (size_t i = 0; wanted && i < wanted->n; i++)
-		beginnings_add(&starts, wanted->terms[i]);
-	if (wanted && wanted->n)
-		analyser_look(an, text, &starts, take_term, &s);
+	struct wanted_terms looked_for;
+	if (wanted && wanted->n) {
+		wanted_terms_init(&looked_for, wanted->terms, wanted->n);
+		analyser_look(an, text, &looked_for, take_term, &s);
+	}
 	best_window(&s, width, &from, &to);
 	if (to > from) {
 		size_t used = s.items[to - 1].end - s.items[from].start;

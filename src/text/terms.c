@@ -20,6 +20,7 @@
 #define WHOLES_MAX 8
 #define STEM_SLOTS 4096u     /* power of two */
 #define STEM_WORD_MAX 22     /* longer words are stemmed without the cache */
+#define STEM_LONG 7          /* bytes of a stem that has its word's first four letters */
 #define LANGUAGE_SAMPLE 2000 /* bytes that decide a text's language */
 #define LANGUAGE_WORD_MAX 16 /* letters of a word that does; function words are shorter */
 
@@ -46,11 +47,11 @@ struct analyser {
 	char stem[256];
 	/* The run. */
 	struct str text;
-	enum language lang;
+	enum language lang; /* LANGUAGE_COUNT: not known yet */
 	term_fn *each;
 	void *ctx;
 	uint32_t position;
-	const struct beginnings *wanted; /* NULL: all terms */
+	const struct wanted_terms *wanted; /* NULL: all terms */
 };
 
 struct part {
@@ -251,34 +252,56 @@ struct str analyser_stem(struct analyser *an, struct str word, enum language lan
 	return stem.n ? stem : word;
 }
 
-/*
- * The second letter may become another one in the stem only where y becomes i ("dying", "die"):
- * they count as one.
- */
-static unsigned beginning_of(struct str term)
+/* Snowball makes an i of some ys ("dying", "die"): they count as one. */
+static unsigned letter_of(char c)
 {
-	const unsigned second = term.n < 2 ? 0 : term.p[1] == 'y' ? 'i' : (unsigned char)term.p[1];
-	return ((unsigned char)term.p[0] & 63) << 6 | (second & 63);
+	return (c == 'y' ? 'i' : (unsigned char)c) & 63;
 }
 
-void beginnings_add(struct beginnings *b, struct str term)
+static unsigned two_of(struct str term)
 {
-	if (term.n == 0)
-		return;
-	const unsigned at = beginning_of(term);
-	if (term.n == 1) /* what begins like this may have any second letter */
-		b->bits[at / 64] = ~(uint64_t)0;
-	else
-		b->bits[at / 64] |= (uint64_t)1 << at % 64;
+	return ((unsigned char)term.p[0] & 63) << 6 | (term.n < 2 ? 0 : letter_of(term.p[1]));
+}
+
+static unsigned four_of(struct str term)
+{
+	return (two_of(term) * 67 + letter_of(term.p[2]) * 23 + letter_of(term.p[3])) & 4095;
+}
+
+void wanted_terms_init(struct wanted_terms *w, const struct str *terms, size_t n)
+{
+	*w = (struct wanted_terms){ .terms = terms, .n = n };
+	for (size_t i = 0; i < n; i++) {
+		if (terms[i].n == 0)
+			continue;
+		const unsigned two = two_of(terms[i]);
+		if (terms[i].n >= STEM_LONG)
+			w->four[four_of(terms[i]) / 64] |= (uint64_t)1 << four_of(terms[i]) % 64;
+		else if (terms[i].n == 1) /* any second letter */
+			w->two[two / 64] = ~(uint64_t)0;
+		else
+			w->two[two / 64] |= (uint64_t)1 << two % 64;
+	}
 }
 
 /* Whether it may be a term that is looked for, or have one as its stem. */
 static inline bool is_looked_for(const struct analyser *an, struct str term)
 {
-	if (!an->wanted)
+	const struct wanted_terms *w = an->wanted;
+	if (!w)
 		return true;
-	const unsigned at = beginning_of(term);
-	return an->wanted->bits[at / 64] >> at % 64 & 1;
+	const unsigned two = two_of(term), four = term.n < 4 ? 0 : four_of(term);
+	return w->two[two / 64] >> two % 64 & 1 ||
+	       (term.n >= 4 && w->four[four / 64] >> four % 64 & 1);
+}
+
+/* Then its stem says nothing more. */
+static bool is_wanted_itself(const struct analyser *an, struct str word)
+{
+	for (size_t i = 0; an->wanted && i < an->wanted->n; i++)
+		if (str_eq(an->wanted->terms[i], word))
+			return true;
+	return false;
 }
 
 static void emit(
@@ -311,8 +334,11 @@ static void emit_word(struct analyser *an, enum term_form form, struct str folde
 {
 	emit(an, form, folded, span[0], span[1]);
 	if (folded.n < 3 || folded.n > TERM_MAX || plain.n > TERM_MAX ||
-		(folded.p[0] >= '0' && folded.p[0] <= '9') || !is_looked_for(an, folded))
+		(folded.p[0] >= '0' && folded.p[0] <= '9') || !is_looked_for(an, folded) ||
+		is_wanted_itself(an, folded))
 		return;
+	if (an->lang == LANGUAGE_COUNT)
+		an->lang = text_language(an->text);
 	struct str stem = stem_of(an, plain, an->lang);
 	if (stem.n && !str_eq(stem, folded))
 		emit(an, TERM_STEM, stem, span[0], span[1]);
@@ -550,6 +576,31 @@ static const char *read_wide(struct analyser *an, const char *p, const char *end
 	return p;
 }
 
+static bool ends_plain(const char *p, const char *end)
+{
+	const char *next = p;
+	if (p == end || class_of(utf8_next(&next, end)) == U_BREAK)
+		return true;
+	/* A full stop joins only what it stands within. */
+	return *p == '.' && (next == end || *next == ' ' || *next == '\n');
+}
+
+/* Passes over a word as read_plain takes it, which begins as nothing does that is looked for. */
+static const char *skip_plain(struct analyser *an, const char *p, const char *end)
+{
+	char beginning[4] = { (char)(*p | 0x20) };
+	const char *start = p++;
+	size_t n = 1;
+	for (; p < end && *p >= 'a' && *p <= 'z'; p++)
+		if (n < sizeof(beginning))
+			beginning[n++] = *p;
+	if (p - start >= TERM_MAX || !ends_plain(p, end) ||
+		is_looked_for(an, (struct str){ beginning, n }))
+		return NULL;
+	an->position++;
+	return p;
+}
+
 /*
  * A lower-case ASCII word (possibly with a capital first) that ends at a break. NULL: it takes the
  * long way.
@@ -565,16 +616,11 @@ static const char *read_plain(struct analyser *an, const char *p, const char *en
 	}
 	if (n == TERM_MAX)
 		return NULL;
-	const char *next = p + n;
-	if (next < end && class_of(utf8_next(&next, end)) != U_BREAK) {
-		bool is_full_stop = p[n] == '.' && (next == end || *next == ' ' || *next == '\n');
-		if (!is_full_stop)
-			return NULL;
-	}
+	if (!ends_plain(p + n, end))
+		return NULL;
 	const struct str plain = { word, n };
 	const uint32_t start = (uint32_t)(p - an->text.p), span[2] = { start, start + (uint32_t)n };
-	if (is_looked_for(an, plain))
-		emit_word(an, TERM_WORD, plain, plain, span);
+	emit_word(an, TERM_WORD, plain, plain, span);
 	an->position++;
 	return p + n;
 }
@@ -603,6 +649,8 @@ void analyser_run_as(
 		const char *done = NULL;
 		if (cp < 0x80 && (class == U_LOWER || class == U_UPPER)) {
 			done = read_language_name(an, p, end);
+			if (!done && an->wanted)
+				done = skip_plain(an, p, end);
 			if (!done)
 				done = read_plain(an, p, end);
 		}
@@ -619,11 +667,11 @@ void analyser_run(struct analyser *an, struct str text, term_fn *each, void *ctx
 	analyser_run_as(an, text, text_language(text), each, ctx);
 }
 
-void analyser_look(struct analyser *an, struct str text, const struct beginnings *wanted,
+void analyser_look(struct analyser *an, struct str text, const struct wanted_terms *wanted,
 	term_fn *each, void *ctx)
 {
 	an->wanted = wanted;
-	analyser_run(an, text, each, ctx);
+	analyser_run_as(an, text, LANGUAGE_COUNT, each, ctx);
 	an->wanted = NULL;
 }
 

@@ -53,14 +53,20 @@ void analyser_run_as(
 	struct analyser *an, struct str text, enum language lang, term_fn *each, void *ctx);
 /*
  * For looking up few terms in a long text: what does not begin as one of them does is passed over
- * and not stemmed, since a stem keeps its word's first two letters (a y may become an i).
+ * and not stemmed, since a stem keeps its word's first two letters, a long one four (a y may become
+ * an i). The terms stay the caller's.
  */
-struct beginnings {
-	uint64_t bits[64]; /* by six bits of the first byte; in each six bits of the second */
+struct wanted_terms {
+	const struct str *terms; /* folded words, stems, wholes */
+	size_t n;
+	uint64_t two[64], four[64]; /* beginnings of short and of long ones, by twelve bits of them */
 };
-void beginnings_add(struct beginnings *b, struct str term);
-/* Gives at least the terms that were added, in their order in the text. */
-void analyser_look(struct analyser *an, struct str text, const struct beginnings *wanted,
+void wanted_terms_init(struct wanted_terms *w, const struct str *terms, size_t n);
+/*
+ * Gives those terms wherever they are, in the order of the text, and some others; of a word that is
+ * itself one of them not the stem.
+ */
+void analyser_look(struct analyser *an, struct str text, const struct wanted_terms *wanted,
 	term_fn *each, void *ctx);
 /*
  * Stem of a word (lower case; accents help) in that language, folded; the word itself when there is

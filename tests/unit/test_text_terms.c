@@ -168,8 +168,8 @@ static void look_for(void *ctx, const struct term *t)
 {
 	struct looking *l = ctx;
 	struct looked all = { .term = { t->text, t->len } }, one = all;
-	struct beginnings wanted = { 0 };
-	beginnings_add(&wanted, all.term);
+	struct wanted_terms wanted;
+	wanted_terms_init(&wanted, &all.term, 1);
 	analyser_run(l->second, l->text, count_term, &all);
 	analyser_look(l->second, l->text, &wanted, count_term, &one);
 	assert_true(all.times > 0);
@@ -181,12 +181,21 @@ static void look_for(void *ctx, const struct term *t)
 static void what_is_looked_for_is_found_wherever_it_is(void **state)
 {
 	static const char *const texts[] = {
-		"The dying were lying while tying skies, idly and gently, only early; an ugly news "
+		"Publications, nationalization, generalities and rationalism; trying, happily, "
+		"yearly, "
+		"conditioning organizers, argumentations. The dying were lying while tying skies, "
+		"idly and gently, only early; an ugly news "
 		"howe singly, cries by flying ponies in getUserName of src/lex_item.c, C++ and c# "
 		"k8s x y sky say says essays eyed oyez ayes",
-		"Les yeux des enfants étaient ouverts, nous ayons essuyé l'œuvre où l'été égaya les "
+		"La publication des généralisations, la psychologie, chevaux et bateaux; "
+		"naturellement, "
+		"fréquemment les travailleuses égyptiennes étudiaient. Les yeux des enfants "
+		"étaient ouverts, nous ayons essuyé l'œuvre où l'été égaya les "
 		"naïfs; ils rayaient les voyages et les moyens, ça et là, un âne aîné bâillait",
-		"Die Bücher der Straße waren übel, und die Äpfel hatten ein Öl, das nicht für Mäuse "
+		"Geschwindigkeiten und Verständlichkeiten, die Möglichkeiten; aufgeräumten Häusern "
+		"ist. "
+		"Die Bücher der Straße waren übel, und die Äpfel hatten ein Öl, das nicht für "
+		"Mäuse "
 		"ist; sie müssen yoga und ihre Ypsilons ißt",
 	};
 	struct looking l = { .second = analyser_new() };
