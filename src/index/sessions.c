@@ -1,6 +1,9 @@
 #include "index/sessions.h"
 
 #include <math.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "index/session_list.h"
@@ -17,7 +20,7 @@ struct field_weights {
 
 struct session_sums {
 	double *tf; /* by slot */
-	float *norms;
+	const float *norms;
 	uint32_t *touched, n;                        /* slots that have or had any, each once */
 	bool *is_held;                               /* by slot: among them */
 	double classes[CLASS_COUNT];                 /* of a pair */
@@ -58,12 +61,58 @@ static double words_of(uint64_t others, uint64_t memories)
 	return (double)others + index_weights.session_memory * (double)memories;
 }
 
-struct session_sums *sessions_start(struct run *r)
+/*
+ * What a session's length makes of its counts, by slot: the same for every search in a snapshot, as
+ * long as nobody fits weights.
+ */
+struct session_norms {
+	double k1, b, memory;
+	float of[];
+};
+
+static bool norms_fit(const struct session_norms *n)
 {
-	const struct snapshot *s = r->snap;
+	const double wanted[] = { index_weights.session_k1, index_weights.session_b,
+		index_weights.session_memory };
+	const double have[] = { n->k1, n->b, n->memory };
+	return !memcmp(have, wanted, sizeof(have));
+}
+
+static struct session_norms *norms_make(const struct snapshot *s)
+{
 	const double k1 = index_weights.session_k1, b = index_weights.session_b;
 	const double words = words_of(s->session_words_total, s->session_memory_words_total);
 	const double average = MAX(words / MAX(s->sessions, 1u), 1.0);
+	struct session_norms *n = mem_alloc(sizeof(*n) + s->nslots * sizeof(*n->of));
+	n->k1 = k1;
+	n->b = b;
+	n->memory = index_weights.session_memory;
+	for (uint32_t i = 0; i < s->nslots; i++) {
+		const double own = words_of(s->session_words[i], s->session_memory_words[i]);
+		n->of[i] = (float)(k1 * (1 - b + b * own / average));
+	}
+	return n;
+}
+
+static const float *norms_of(struct run *r)
+{
+	struct snapshot *s = r->snap;
+	struct session_norms *there = atomic_load(&s->norms), *made;
+	if (there && norms_fit(there))
+		return there->of;
+	made = norms_make(s);
+	if (!there && atomic_compare_exchange_strong(&s->norms, &there, made))
+		return made->of;
+	const bool is_fitting = !norms_fit(there);
+	const size_t bytes = s->nslots * sizeof(*made->of);
+	const float *ret = is_fitting ? memcpy(run_room(r, bytes), made->of, bytes) : there->of;
+	free(made);
+	return ret;
+}
+
+struct session_sums *sessions_start(struct run *r)
+{
+	const struct snapshot *s = r->snap;
 	r->session_scores = ARENA_ARRAY(r->scratch, float, s->nslots);
 	if (s->sessions == 0)
 		return NULL;
@@ -71,14 +120,8 @@ struct session_sums *sessions_start(struct run *r)
 	fill_weights(sums);
 	sums->tf = ARENA_ARRAY(r->scratch, double, s->nslots);
 	sums->is_held = ARENA_ARRAY(r->scratch, bool, s->nslots);
-	sums->norms = run_room(r, s->nslots * sizeof(*sums->norms));
+	sums->norms = norms_of(r);
 	sums->touched = run_room(r, (s->nslots + 1) * sizeof(*sums->touched));
-	for (uint32_t i = 0; i < s->nslots; i++)
-		sums->norms[i] = (float)(k1 * (1 - b +
-						      b *
-							      words_of(s->session_words[i],
-								      s->session_memory_words[i]) /
-							      average));
 	return sums;
 }
 

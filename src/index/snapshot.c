@@ -14,6 +14,7 @@ static void snapshot_free(struct snapshot *s)
 	free(s->session_words);
 	free(s->session_memory_words);
 	free(s->session_docs);
+	free(s->norms);
 	free(s);
 }
 
@@ -63,6 +64,7 @@ struct snapshot *snapshot_copy(struct index *ix, size_t more)
 	*s = *old;
 	pthread_mutex_unlock(&ix->lock);
 	s->refs = 1;
+	s->norms = NULL;
 	s->views = mem_alloc((old->n + more + 1) * sizeof(*s->views));
 	if (old->n)
 		memcpy(s->views, old->views, old->n * sizeof(*s->views));
