@@ -13,10 +13,10 @@ all: $(BUILD)/build.ninja
 $(BUILD)/build.ninja:
 	$(MESON) setup $(BUILD) $(MESON_ARGS)
 
-# What the tests need is fetched first: system packages here, the rest by tests/run. A real model server is built meanwhile, once.
+# What the tests need is fetched first: system packages here, the rest by tests/run. Real model servers are built meanwhile, once.
 check:
 	packaging/packages --tests
-	[ "$$REMANENCE_TEST_E2E" = 0 ] || tests/ollama background
+	[ "$$REMANENCE_TEST_E2E" = 0 ] || { tests/ollama background; tests/llama background; }
 	$(MAKE) all
 	tests/run $(TESTS)
 

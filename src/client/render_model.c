@@ -314,7 +314,7 @@ static const char *counts_text(struct client *c, const json *counts)
 	return arena_dup(&c->term.arena, buf_cstr(&out), out.len);
 }
 
-static void render_eval(struct client *c, const json *models)
+static void eval_table(struct client *c, const json *models)
 {
 	struct term *t = &c->term;
 
@@ -331,21 +331,42 @@ static void render_eval(struct client *c, const json *models)
 				t, PLAIN, metric_text(c, json_at(models, k), i), MODEL_WIDTH, true);
 		term_newline(t);
 	}
+}
+
+static void eval_counts(struct client *c, const char *what, const json *counts)
+{
+	struct term *t = &c->term;
+	const char *text = counts_text(c, counts);
+
+	if (*text)
+		term_wrap(t, PLAIN, arena_printf(&t->arena, "%s %s", what, text), 2);
+}
+
+static void render_eval(struct client *c, const json *reply)
+{
+	struct term *t = &c->term;
+	const json *models = json_get(reply, "models");
+
+	eval_table(c, models);
 	for (size_t k = 0; k < json_len(models); k++) {
 		const json *m = json_at(models, k);
+		const char *failure = json_str(m, "failure");
 		term_newline(t);
 		term_put(t, BOLD, json_str(m, "model"));
 		term_newline(t);
-		term_wrap(t, PLAIN,
-			arena_printf(
-				&t->arena, "ended %s", counts_text(c, json_get(m, "outcomes"))),
-			2);
-		term_wrap(t, PLAIN,
-			arena_printf(
-				&t->arena, "read as %s", counts_text(c, json_get(m, "classes"))),
-			2);
+		eval_counts(c, "ended", json_get(m, "outcomes"));
+		eval_counts(c, "read as", json_get(m, "classes"));
+		if (failure)
+			term_wrap(t, PLAIN,
+				arena_printf(&t->arena, "the last that failed: %s", failure), 2);
 		term_wrap(t, WARN, json_str(m, "complaint"), 2);
 	}
+	if (json_bool(reply, "stopped", false))
+		term_wrap(t, WARN,
+			arena_printf(&t->arena,
+				"The daemon was told to leave before all %lld units were tried.",
+				(long long)json_int(reply, "units", 0)),
+			0);
 }
 
 void render_observer(struct client *c, const json *reply)
@@ -353,7 +374,7 @@ void render_observer(struct client *c, const json *reply)
 	const json *models = json_get(reply, "models");
 
 	if (models)
-		render_eval(c, models);
+		render_eval(c, reply);
 	else
 		render_test(c, reply);
 }

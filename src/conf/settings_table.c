@@ -82,7 +82,7 @@ const struct setting_info settings_table[SETTING_COUNT] = {
 	[SET_OBSERVER_REPLIES_DAYS] = { "observer.replies_days", SETTING_INT, "7", 0, 3650, NULL,
 		"days that raw answers of the model are kept; 0: none is", false },
 	[SET_OBSERVER_CONTEXT_TOKENS] = { "observer.context_tokens", SETTING_INT, "0", 0, 10000000,
-		NULL, "tokens of context that Ollama is asked for (num_ctx); 0: its own", false },
+		NULL, "tokens of context that Ollama is asked for (num_ctx); 0: as observer.max_chars needs", false },
 	[SET_OBSERVER_KEEP_ALIVE] = { "observer.keep_alive", SETTING_TEXT, "", 0, 32, NULL,
 		"how long Ollama keeps the model in memory, such as 10m; empty: its own", false },
 	[SET_OBSERVER_KEY] = { "observer.key", SETTING_TEXT, "", 0, TEXT_LONGEST, NULL,

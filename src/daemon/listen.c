@@ -10,8 +10,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "wire/client.h"
-
 /* Binds; a long path by way of a descriptor of its folder, since sun_path holds 108 bytes. */
 static int bind_at(int fd, const char *path)
 {
@@ -59,13 +57,4 @@ int listen_open(const char *path, int *ret_fd, struct err *err)
 	}
 	*ret_fd = fd;
 	return 0;
-}
-
-bool listen_answers(const char *path)
-{
-	int why = 0;
-	int fd = wire_connect(path, true, &why);
-	if (fd >= 0)
-		close(fd);
-	return fd >= 0 || why == EAGAIN;
 }

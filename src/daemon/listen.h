@@ -1,8 +1,6 @@
 #ifndef DAEMON_LISTEN_H
 #define DAEMON_LISTEN_H
 
-#include <stdbool.h>
-
 #include "base/err.h"
 
 /*
@@ -14,7 +12,5 @@
 
 /* Replaces what a dead daemon left; the caller holds the lock. */
 int listen_open(const char *path, int *ret_fd, struct err *err);
-/* Does somebody accept connections there? Does not wait. */
-bool listen_answers(const char *path);
 
 #endif

@@ -13,9 +13,27 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "daemon/listen.h"
+#include "wire/client.h"
 
 #define LOCK_POLL_NS 10000000
+#define LOCK_ASK_MS 1000
+
+/*
+ * Does a daemon answer a question? That a connection is taken says little: the system takes them for
+ * a daemon that was killed as long as one of its threads has not ended, and for one that is stopped.
+ */
+static bool is_served(const struct paths *p)
+{
+	struct err err = { 0 };
+	const struct wire_request q = { .method = "GET",
+		.path = "/health",
+		.deadline_us = clock_mono_us() + LOCK_ASK_MS * 1000ull };
+	struct wire_reply reply;
+	bool is_answered = wire_call(p->socket, &q, &reply, &err) == 0;
+
+	wire_reply_done(&reply);
+	return is_answered;
+}
 
 int lock_take(const struct paths *p, int *ret_fd, struct err *err)
 {
@@ -32,7 +50,7 @@ int lock_take(const struct paths *p, int *ret_fd, struct err *err)
 			nanosleep(&pause, NULL);
 			continue;
 		}
-		if (is_held && !listen_answers(p->socket) && waited < LOCK_PATIENCE_MS) {
+		if (is_held && waited < LOCK_PATIENCE_MS && !is_served(p)) {
 			nanosleep(&pause, NULL);
 			continue;
 		}

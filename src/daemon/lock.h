@@ -10,11 +10,10 @@
  */
 
 #define LOCK_WAIT_MS 2000      /* for a daemon that is leaving */
-#define LOCK_PATIENCE_MS 30000 /* for one that holds the lock while its socket does not answer */
+#define LOCK_PATIENCE_MS 30000 /* for one that holds the lock and answers nothing */
 
 /*
- * Waits for the lock; gives up (ERR_BUSY) when a daemon still answers at the socket after
- * LOCK_WAIT_MS. The descriptor is the lock.
+ * Waits for the lock; gives up (ERR_BUSY) when after LOCK_WAIT_MS a daemon answers a request. The descriptor is the lock.
  */
 int lock_take(const struct paths *p, int *ret_fd, struct err *err);
 /* ERR_USAGE for a network file system: locks and write-ahead logs do not hold there. */

@@ -28,7 +28,7 @@ static void check_path(const struct llm *l, struct buf *out)
 	buf_printf(out, "/v1/models?limit=1000");
 }
 
-static void tool(const struct llm_question *q, struct jw *w)
+static void tool(const struct llm *l, const struct llm_question *q, struct jw *w)
 {
 	const char *name = q->name ? q->name : "answer";
 
@@ -36,7 +36,7 @@ static void tool(const struct llm_question *q, struct jw *w)
 	jw_object(w, NULL);
 	jw_str(w, "name", name);
 	jw_str(w, "description", "Gives the answer.");
-	question_schema(q, w, "input_schema");
+	question_schema(l, q, w, "input_schema");
 	jw_end(w, '}');
 	jw_end(w, ']');
 	jw_object(w, "tool_choice");
@@ -51,13 +51,13 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 
 	question_system(l, q, &system);
 	jw_str(w, "model", l->c.model);
-	jw_int(w, "max_tokens", q->max_tokens > 0 ? q->max_tokens : TOKENS_DEFAULT);
+	jw_int(w, "max_tokens", q->max_tokens > 0 ? question_tokens(l, q) : TOKENS_DEFAULT);
 	jw_bool(w, "stream", true);
 	if (system.len)
 		jw_str(w, "system", system.data);
 	question_messages(q, "", w);
 	if (question_by_schema(l, q))
-		tool(q, w);
+		tool(l, q, w);
 }
 
 static void stop_reason(struct reading *r, const char *reason)

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "llm/parts.h"
 
-#define TRIES_MAX 6
+#define TRIES_MAX 7
 #define HEADERS_MAX 5
 #define REPLY_BYTES_MAX (64u << 20) /* of a stream with all that stands around the text */
 #define CHECK_BYTES_MAX (4u << 20)
@@ -99,7 +99,9 @@ static void take_answer(const struct llm *l, const struct stream *s, const struc
 		detail(l, a, "%.100s refused: %s", host, r->problem.message);
 	} else if (a->text.len && a->is_cut) {
 		a->outcome = CALL_CUT;
-		detail(l, a, "the answer was cut off at its limit");
+		detail(l, a, "%s",
+			r->is_circle ? "the answer went round in circles and was stopped"
+				     : "the answer was cut off at its limit");
 	} else if (s->raw.len) {
 		problem_of_body(&r->problem, 0, reply->content_type,
 			(struct str){ s->raw.data, s->raw.len });
@@ -165,6 +167,14 @@ static void take_times(struct llm_answer *a, const struct net_reply *reply)
 
 /* --- One exchange. --- */
 
+/* Some say so, some mark it in the text, and some use up their tokens in silence. */
+static bool thinks(const struct reading *r)
+{
+	struct str text = str_trim((struct str){ buf_cstr(&r->answer->text), r->answer->text.len });
+
+	return r->has_thought || (r->answer->is_cut && !text.n) || str_starts(text.p, "<think");
+}
+
 static void answer_restart(const struct llm *l, struct llm_answer *a)
 {
 	buf_cut(&a->text, 0);
@@ -212,12 +222,15 @@ static void send_once(struct llm *l, const struct llm_question *q, int total_ms,
 	take_times(r->answer, &reply);
 	take_reply(l, &s, &reply);
 	queue_bound(r);
+	l->thinks |= thinks(r);
 }
 
 /* --- What a server does not take. --- */
 
 static unsigned lower_format(const struct llm *l, const struct llm_question *q)
 {
+	if (question_has_limits(l, q))
+		return LACKS_LIMITS;
 	if (question_by_schema(l, q))
 		return LACKS_SCHEMA | (l->provider == &provider_anthropic ? LACKS_JSON : 0);
 	return question_by_json(l, q) ? LACKS_JSON : 0;

@@ -51,11 +51,11 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 	jw_end(w, ']');
 	jw_object(w, "generationConfig");
 	if (q->max_tokens > 0)
-		jw_int(w, "maxOutputTokens", q->max_tokens);
+		jw_int(w, "maxOutputTokens", question_tokens(l, q));
 	if (question_by_schema(l, q) || question_by_json(l, q))
 		jw_str(w, "responseMimeType", JSON_TYPE);
 	if (question_by_schema(l, q))
-		question_schema(q, w, "responseJsonSchema");
+		question_schema(l, q, w, "responseJsonSchema");
 	jw_end(w, '}');
 }
 
@@ -101,6 +101,7 @@ static void event(struct reading *r, const json *e)
 	if (json_value_str(blocked))
 		finish(r, json_value_str(blocked));
 	usage(r->answer, json_get(e, "usageMetadata"));
+	r->has_thought |= json_int(json_get(e, "usageMetadata"), "thoughtsTokenCount", 0) > 0;
 }
 
 const struct provider provider_gemini = {

@@ -18,6 +18,7 @@
  */
 
 #define LLM_REPLY_MAX (1u << 20) /* bytes of an answer; the rest is not read */
+#define LLM_THINKING_TOKENS 4096
 
 /* What runs in a folder of this name is never captured, whatever wrote a transcript of it. */
 #define LLM_FOLDER "remanence-observer"
@@ -31,7 +32,7 @@ struct llm_config {
 	const char *key, *key_file, *key_command; /* the first that is set; a file readable by others is refused */
 	const char *folder;        /* command: where it runs, a folder named LLM_FOLDER; NULL: "/" */
 	int timeout_ms, stall_ms;
-	int64_t context_tokens;    /* ollama num_ctx; 0: the server's own */
+	int64_t context_tokens;    /* ollama num_ctx; 0: as the question needs */
 	const char *keep_alive;    /* ollama: how long the model stays in memory; NULL: the server's own */
 };
 /* From the settings observer.*; texts live as long as the settings. false: observer.provider is none. */
@@ -41,7 +42,9 @@ struct llm_question {
 	const char *system, *user;
 	const char *schema;   /* JSON schema of the answer, or NULL; asked for as the server can (schema, JSON, plain), remembered */
 	const char *name;     /* of the schema */
-	int64_t max_tokens;   /* of the answer */
+	int64_t max_tokens;   /* of the answer; a model that was seen to think may use LLM_THINKING_TOKENS more */
+	/* ollama: what this and all like it need, thinking aside (a server loads its model anew for another number); 0: the server's own. */
+	int64_t context_tokens;
 	const _Atomic bool *stop;
 };
 

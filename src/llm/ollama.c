@@ -31,12 +31,16 @@ static void check_path(const struct llm *l, struct buf *out)
 
 static void options(const struct llm *l, const struct llm_question *q, struct jw *w)
 {
+	int64_t context = l->c.context_tokens, thinking = l->thinks ? LLM_THINKING_TOKENS : 0;
+
+	if (!context && q->context_tokens)
+		context = q->context_tokens + thinking;
 	jw_object(w, "options");
 	jw_int(w, "temperature", 0);
-	if (l->c.context_tokens > 0)
-		jw_int(w, "num_ctx", l->c.context_tokens);
+	if (context > 0)
+		jw_int(w, "num_ctx", context);
 	if (q->max_tokens > 0)
-		jw_int(w, "num_predict", q->max_tokens);
+		jw_int(w, "num_predict", question_tokens(l, q));
 	jw_end(w, '}');
 }
 
@@ -52,7 +56,7 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 	jw_bool(w, "truncate", false);
 	jw_bool(w, "shift", false);
 	if (question_by_schema(l, q))
-		question_schema(q, w, "format");
+		question_schema(l, q, w, "format");
 	else if (question_by_json(l, q))
 		jw_str(w, "format", "json");
 	if (l->c.keep_alive && *l->c.keep_alive)

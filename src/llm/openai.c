@@ -53,7 +53,7 @@ static void response_format(const struct llm *l, const struct llm_question *q, s
 	if (question_by_schema(l, q)) {
 		jw_object(w, "json_schema");
 		jw_str(w, "name", q->name ? q->name : "answer");
-		question_schema(q, w, "schema");
+		question_schema(l, q, w, "schema");
 		jw_end(w, '}');
 	}
 	jw_end(w, '}');
@@ -76,7 +76,7 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 		jw_int(w, "temperature", 0);
 	if (q->max_tokens > 0)
 		jw_int(w, l->lacks & LACKS_MAX_TOKENS ? "max_completion_tokens" : "max_tokens",
-			q->max_tokens);
+			question_tokens(l, q));
 	response_format(l, q, w);
 }
 
@@ -106,6 +106,8 @@ static void event(struct reading *r, const json *e)
 		reading_refusal(r, refusal);
 	if (reason && *reason)
 		finish(r, reason);
+	r->has_thought |=
+		json_int(json_get(usage, "completion_tokens_details"), "reasoning_tokens", 0) > 0;
 	r->answer->tokens_in = json_int(usage, "prompt_tokens", r->answer->tokens_in);
 	r->answer->tokens_out = json_int(usage, "completion_tokens", r->answer->tokens_out);
 }

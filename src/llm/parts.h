@@ -19,7 +19,8 @@ enum {
 	LACKS_USAGE = 1 << 2,       /* stream_options */
 	LACKS_TEMPERATURE = 1 << 3,
 	LACKS_MAX_TOKENS = 1 << 4,  /* it wants max_completion_tokens */
-	LACKS_V1 = 1 << 5           /* its path does not begin with /v1 */
+	LACKS_V1 = 1 << 5,          /* its path does not begin with /v1 */
+	LACKS_LIMITS = 1 << 6       /* how long texts and lists of a schema may be */
 };
 
 struct llm {
@@ -29,6 +30,7 @@ struct llm {
 	const char *query;   /* "?…" of the address, or "" */
 	char *key;           /* on the heap; "" for none */
 	unsigned lacks;
+	bool thinks;         /* it was seen to, or used up its tokens without a word */
 	struct net *net; /* NULL: command */
 };
 
@@ -36,7 +38,9 @@ struct llm {
 struct reading {
 	struct llm_answer *answer;
 	bool is_ended;    /* the server said that this was all */
-	bool is_full;     /* LLM_REPLY_MAX was reached: no more is read */
+	bool is_full;     /* LLM_REPLY_MAX was reached, or it goes round in circles: no more is read */
+	bool is_circle;   /* the latter */
+	size_t looked;    /* bytes of the text that were searched for circles */
 	bool is_refused;  /* a filter or a refusal field */
 	bool has_thought; /* thinking came, which is not kept */
 	int64_t prepare_ms; /* the server's work before its first word; 0 where it does not tell */
@@ -60,7 +64,10 @@ struct provider {
 extern const struct provider provider_openai, provider_ollama, provider_anthropic, provider_gemini;
 
 /* reading.c */
-/* Adds to the text; what is above LLM_REPLY_MAX is cut and ends the answer. */
+/*
+ * Adds to the text; what is above LLM_REPLY_MAX is cut and ends the answer, and so does the same few
+ * words again and again: that a small model goes on with until its tokens are used up.
+ */
 void reading_text(struct reading *r, const char *text);
 /* A string, or an array of parts with a "text"; parts marked as thinking are left out. */
 void reading_content(struct reading *r, const json *content);
@@ -72,7 +79,11 @@ void reading_refusal(struct reading *r, const char *why);
 void question_system(const struct llm *l, const struct llm_question *q, struct buf *out);
 bool question_by_schema(const struct llm *l, const struct llm_question *q);
 bool question_by_json(const struct llm *l, const struct llm_question *q);
-void question_schema(const struct llm_question *q, struct jw *w, const char *key);
+void question_schema(const struct llm *l, const struct llm_question *q, struct jw *w, const char *key);
+/* The limit of its answer; 0: none. */
+int64_t question_tokens(const struct llm *l, const struct llm_question *q);
+/* Does its schema say how long texts and lists may be, and is that sent? */
+bool question_has_limits(const struct llm *l, const struct llm_question *q);
 /* The member "messages"; a role without text is left out. */
 void question_messages(const struct llm_question *q, const char *system, struct jw *w);
 /* The address without the first of these that it ends with: people give it at any length. */

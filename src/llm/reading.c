@@ -2,7 +2,31 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/mem.h"
 #include "llm/parts.h"
+
+#define CIRCLE_BYTES 400     /* so much of the same … */
+#define CIRCLE_PERIOD_MAX 80 /* … in pieces of at most so many bytes is no text */
+#define CIRCLE_STEP 64
+
+static bool is_circle(const char *text)
+{
+	for (size_t period = 1; period <= CIRCLE_PERIOD_MAX; period++)
+		if (memcmp(text, text + period, CIRCLE_BYTES - period) == 0)
+			return true;
+	return false;
+}
+
+static void look_for_circles(struct reading *r)
+{
+	const struct buf *b = &r->answer->text;
+
+	if (b->len < CIRCLE_BYTES || b->len - r->looked < CIRCLE_STEP)
+		return;
+	r->looked = b->len;
+	if (is_circle(b->data + b->len - CIRCLE_BYTES))
+		r->is_circle = r->answer->is_cut = r->is_ended = r->is_full = true;
+}
 
 void reading_text(struct reading *r, const char *text)
 {
@@ -15,6 +39,7 @@ void reading_text(struct reading *r, const char *text)
 	}
 	if (n)
 		buf_add(b, text, n);
+	look_for_circles(r);
 }
 
 void reading_content(struct reading *r, const json *content)

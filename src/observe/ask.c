@@ -6,6 +6,11 @@
 #include "base/clock.h"
 #include "base/mem.h"
 
+#define PROMPT_BYTES_ROUND \
+	8000 /* what stands around the units: instructions, what is known already */
+#define BYTES_PER_TOKEN_LEAST 3 /* code has shorter ones than prose */
+#define CONTEXT_STEP 2048
+
 static const enum call_outcome outcomes[REPLY_CLASS_COUNT] = {
 	[REPLY_NONE] = CALL_EMPTY,
 	[REPLY_JSON] = CALL_OK,
@@ -87,14 +92,30 @@ static void finish(struct ask *k)
 	c->cost = ask_cost(k->settings, c);
 }
 
+int64_t ask_answer_tokens(size_t units, size_t bytes)
+{
+	size_t n = MAX(units, (size_t)1);
+
+	return (int64_t)(n * ASK_TOKENS_FORM + MIN(bytes / BYTES_PER_TOKEN, n * ASK_TOKENS_TEXT));
+}
+
+int64_t ask_context_tokens(const struct settings *s)
+{
+	size_t bytes = (size_t)settings_int(s, SET_OBSERVER_MAX_CHARS) + PROMPT_BYTES_ROUND;
+	int64_t tokens = (int64_t)(bytes / BYTES_PER_TOKEN_LEAST) +
+			 ask_answer_tokens(PROMPT_UNITS_MAX, bytes);
+
+	return (tokens + CONTEXT_STEP - 1) / CONTEXT_STEP * CONTEXT_STEP;
+}
+
 void ask_send(struct ask *k, struct arena *a)
 {
 	const struct llm_question q = { .system = k->prompt.system,
 		.user = k->prompt.user,
 		.schema = k->prompt.schema,
 		.name = k->kind == JOB_SUMMARY ? "session" : "memories",
-		.max_tokens =
-			ASK_TOKENS + (k->units > 1 ? ASK_TOKENS_MORE * (int64_t)(k->units - 1) : 0),
+		.max_tokens = ask_answer_tokens(k->units, strlen(k->prompt.user)),
+		.context_tokens = ask_context_tokens(k->settings),
 		.stop = k->stop };
 
 	ask_done(k);

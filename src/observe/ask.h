@@ -11,8 +11,12 @@
  * outcome is for whoever asks. One thread.
  */
 
-#define ASK_TOKENS 4096 /* of the answer for one unit, and for each further one: */
-#define ASK_TOKENS_MORE 1024
+/*
+ * How long an answer may be: no longer than the unit that it tells of, up to a point, and its form.
+ * Whoever is asked for little and goes on to the limit is not waited for in vain.
+ */
+#define ASK_TOKENS_FORM 512  /* for each unit */
+#define ASK_TOKENS_TEXT 1536 /* for each unit, at most */
 
 struct ask {
 	/* Filled in by whoever asks. */
@@ -35,6 +39,9 @@ void ask_begin(struct ask *k);
 void ask_send(struct ask *k, struct arena *a);
 void ask_done(struct ask *k);
 
+int64_t ask_answer_tokens(size_t units, size_t bytes);
+/* Tokens of the longest question with its answer, by observer.max_chars: the same for all, in steps. */
+int64_t ask_context_tokens(const struct settings *s);
 enum call_outcome ask_outcome(const struct reply *r);
 /* By observer.price_in and price_out; where no tokens are told, by the bytes. */
 double ask_cost(const struct settings *s, const struct model_call *c);

@@ -191,21 +191,24 @@ int prompt_make(struct arena *a, const char *folder, const struct mode *mode,
 {
 	AUTO(buf_done) struct buf user = { 0 };
 	struct prompt_file file;
+	size_t longest = 0;
 
 	if (n > PROMPT_UNITS_MAX)
 		return err_set(err, ERR_TOO_LARGE, "%zu units are more than the %d of one question",
 			n, PROMPT_UNITS_MAX);
 	if (file_load(a, folder, "observe", &file, err))
 		return -1;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		add_unit(a, &user, &units[i], i + 1);
+		longest = MAX(longest, units[i].digest->n);
+	}
 	if (n > 1)
 		buf_printf(&user, "=== end ===\nThe JSON object for units 1 to %zu:\n", n);
 	else
 		buf_str(&user, "=== end ===\nThe JSON object for unit 1:\n");
 	if (is_stricter && add_again(a, folder, &user, err))
 		return -1;
-	ret->schema = schema_observe(a, mode);
+	ret->schema = schema_observe(a, mode, n, longest);
 	return finish(a, &file, mode, &user, ret);
 }
 

@@ -150,6 +150,8 @@ void trial_add(struct trial *t, const struct unit *u, const struct trial_result 
 	t->tokens_in += c->tokens_in < 0 ? c->bytes_in / BYTES_PER_TOKEN : c->tokens_in;
 	t->tokens_out += c->tokens_out < 0 ? c->bytes_out / BYTES_PER_TOKEN : c->tokens_out;
 	t->cost += c->cost;
+	if (llm_next[r->ask.outcome] != LLM_KEEP && c->detail && *c->detail)
+		t->failure = arena_str(t->arena, c->detail);
 	time_add(t->arena, &t->queue, c->queue_ms);
 	time_add(t->arena, &t->first, c->first_byte_ms);
 	time_add(t->arena, &t->total, c->total_ms);
@@ -182,6 +184,8 @@ const char *trial_complaint(const struct trial *t)
 
 	if (!t->units)
 		return NULL;
+	if (!answered)
+		return arena_printf(t->arena, "none of %zu answers could be used", t->units);
 	if (answered * 3 < t->units * 2)
 		return arena_printf(
 			t->arena, "only %zu of %zu answers could be used", answered, t->units);

@@ -35,6 +35,7 @@ struct trial {
 	int64_t tokens_in, tokens_out;
 	bool is_estimated; /* some tokens are told by bytes */
 	double cost;
+	const char *failure; /* what the last one came to of which nothing could be used; NULL: none was so */
 	struct trial_times queue, first, total; /* queue wait, first byte, all of it */
 };
 /* model NULL: that of the settings. ERR_USAGE: there is none. */

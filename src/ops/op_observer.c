@@ -36,10 +36,17 @@ static struct trial trial_of(const struct op_call *call)
 
 static int try_one(struct op_call *call, struct trial *t, const struct unit *u, struct trial_result *r, struct err *err)
 {
-	if (trial_run(t, u, r, err) || call_write(call, record, &r->ask.call, err))
-		return -1;
-	if (!t->stop || !atomic_load(t->stop))
-		return 0;
+	return trial_run(t, u, r, err) || call_write(call, record, &r->ask.call, err) ? -1 : 0;
+}
+
+static bool is_leaving(const struct trial *t)
+{
+	return t->stop && atomic_load(t->stop);
+}
+
+/* The client asks the next daemon. */
+static int left(struct err *err)
+{
 	err_set(err, ERR_UNAVAILABLE, "the daemon left while the model was asked");
 	return err_hint(err, "ask again: the next command starts a new one");
 }
@@ -155,7 +162,7 @@ static const char *advice_of(struct op_call *call, const struct ask *k, int othe
 		[CALL_EMPTY] = "the answer holds no text: where the model thinks first, switch thinking off or take another model",
 		[CALL_REFUSED] = "take another model, or word the prompt anew in the prompts folder",
 		[CALL_UNREADABLE] = "the model does not keep to the form: take a larger one, or lower observer.max_chars",
-		[CALL_CUT] = "the answer was cut at the token limit: raise the server's limit (Ollama: observer.context_tokens)",
+		[CALL_CUT] = "it said more than it was asked for, or went round in circles: take a larger model, or lower observer.max_chars",
 		[CALL_TIMEOUT] = "raise observer.timeout_ms and observer.stall_ms, lower observer.max_chars, or take a smaller model",
 		[CALL_RATE_LIMIT] = "the provider allows fewer requests: leave observer.parallel at 1",
 		[CALL_QUOTA] = "the account is used up or not paid; nothing is sent until that changes",
@@ -194,6 +201,8 @@ static int test_run(struct op_call *call, struct jw *out, struct err *err)
 		return -1;
 	int others = others_running(call);
 	int result = units_find(call, 1, &units, &n, err) || try_one(call, &t, &units[0], &r, err) ? -1 : 0;
+	if (!result && is_leaving(&t))
+		result = left(err);
 	if (!result) {
 		const struct services *v = call->services;
 		const char *advice = advice_of(call, &r.ask, MAX(others, others_running(call)), &verdict);
@@ -280,6 +289,7 @@ static void trial_write(struct jw *w, const struct trial *t)
 	jw_int(w, "tokens_out", t->tokens_out);
 	jw_bool(w, "tokens_estimated", t->is_estimated);
 	jw_real(w, "cost", t->cost, 6);
+	jw_str(w, "failure", t->failure);
 	jw_str(w, "complaint", trial_complaint(t));
 	jw_end(w, '}');
 }
@@ -288,19 +298,23 @@ struct eval {
 	struct op_call *call;
 	struct unit *units;
 	size_t n, done, total;
+	bool is_stopped; /* the daemon leaves: what was found so far is told */
 };
 
 static int eval_model(struct eval *e, const char *model, struct trial *t, struct err *err)
 {
 	*t = trial_of(e->call);
 	int result = trial_open(t, e->call->arena, model, err);
-	for (size_t i = 0; i < e->n && !result; i++) {
+	for (size_t i = 0; i < e->n && !result && !e->is_stopped; i++) {
 		struct trial_result r = { 0 };
 		result = try_one(e->call, t, &e->units[i], &r, err);
-		if (!result)
+		e->is_stopped = is_leaving(t);
+		/* The last one was given up because of us. */
+		bool is_tried = !result && !e->is_stopped;
+		if (is_tried)
 			trial_add(t, &e->units[i], &r);
 		ask_done(&r.ask);
-		if (!result && progress(e->call, ++e->done, e->total))
+		if (is_tried && progress(e->call, ++e->done, e->total))
 			result = err_set(err, ERR_UNAVAILABLE, "whoever asked went away");
 	}
 	trial_close(t);
@@ -324,10 +338,13 @@ static int eval_run(struct op_call *call, struct jw *out, struct err *err)
 	for (size_t i = 0; i < n; i++)
 		if (eval_model(&e, models[i], &t[i], err))
 			return -1;
+	if (e.is_stopped && !t[0].units)
+		return left(err);
 	jw_object(out, NULL);
 	jw_int(out, "units", (int64_t)e.n);
+	jw_bool(out, "stopped", e.is_stopped);
 	jw_array(out, "models");
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n && t[i].units; i++)
 		trial_write(out, &t[i]);
 	jw_end(out, ']');
 	jw_real(out, "took_ms", (double)(clock_mono_us() - call->started_us) / 1000.0, 3);

@@ -170,6 +170,12 @@ def thinking_only(r):
 
 
 @behaviour()
+def empty_cut(r):
+    """Thinks, and neither shows nor counts it."""
+    r.stream("", "cut")
+
+
+@behaviour()
 def cut(r):
     r.stream('{"items": [{"title": "one", "body": "whole"}, {"title": "tw', "cut")
 

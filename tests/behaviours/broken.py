@@ -1,4 +1,5 @@
 """Servers that are slow, silent or broken, or never end."""
+import itertools
 import time
 import zlib
 
@@ -106,7 +107,7 @@ def flood(r, make):
 @behaviour()
 def big(r):
     """50 MB of text, piece by piece."""
-    piece = r.render(r.shape.text("word " * 200))
+    piece = r.render(r.shape.text("".join("word %d " % i for i in range(130))))
     try:
         r.head()
         for _ in range(50 * MB // 1000):
@@ -152,6 +153,15 @@ def bomb(r):
 @behaviour()
 def endless(r):
     r.head()
+    words = itertools.count()
+    flood(r, lambda: r.render(r.shape.text("and so on, for the time of number %d " % next(words))))
+
+
+@behaviour()
+def going_round(r):
+    """What a small model does at the end of its wits."""
+    r.head()
+    r.chunk(r.render(r.shape.text('{"items": [{"title": "one", "body": "whole"}, {"title": "two", "body": "')))
     piece = r.render(r.shape.text("and so on "))
     flood(r, lambda: piece)
 
@@ -160,8 +170,8 @@ def endless(r):
 def endless_slow(r):
     """A word now and then, for ever: only the total time ends it."""
     r.head()
-    piece = r.render(r.shape.text("and so on "))
-    flood(r, lambda: time.sleep(0.1) or piece)
+    words = itertools.count()
+    flood(r, lambda: time.sleep(0.1) or r.render(r.shape.text("and so on, for the time of number %d " % next(words))))
 
 
 @behaviour()

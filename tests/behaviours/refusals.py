@@ -1,5 +1,6 @@
 """What is not an answer, what servers refuse, and what they do not take."""
 import email.utils
+import json
 import time
 
 from .request import behaviour
@@ -277,6 +278,14 @@ def has_schema(r):
 def no_schema(r):
     if has_schema(r):
         r.fail(400, "invalid_request_error", "'response_format.type' must be 'json_object' or 'text'; tools, responseJsonSchema are not known")
+    else:
+        r.stream()
+
+
+@behaviour()
+def no_limits(r):
+    if '"maxLength"' in json.dumps(r.json):
+        r.fail(400, "invalid_request_error", "'maxLength' is not permitted")
     else:
         r.stream()
 

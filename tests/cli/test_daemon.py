@@ -127,6 +127,26 @@ def test_start_waits_for_the_new_daemon_while_the_killed_one_is_taken_apart(rem)
         assert second and second != first
 
 
+def test_a_socket_that_takes_connections_and_answers_nothing_is_no_daemon(rem):
+    """The system takes connections for a killed daemon until its last thread has ended; the lock is held as long."""
+    run = rem.home / "run"
+    run.mkdir(parents=True)
+    with open(run / "lock", "w") as lock, socket.socket(socket.AF_UNIX) as dying:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        dying.bind(str(run / "socket"))
+        dying.listen(8)
+        dying.settimeout(60)
+        daemon = subprocess.Popen([str(rem.daemon), "--foreground"], env=rem.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        for _ in range(2):  # it asks, gets no answer and goes on to wait
+            asker = dying.accept()[0]
+            assert asker.recv(100).startswith(b"GET /health ")
+            asker.close()
+        assert daemon.poll() is None
+    wait_for(lambda: rem.pid() == daemon.pid, "the daemon to serve")
+    rem.run("stop")
+    assert daemon.wait(60) == 0
+
+
 def test_a_dead_daemon_is_restarted_inside_an_mcp_session(rem):
     rem.run("remember", "The lighthouse keeper is called Ada.", "--project", "lighthouse")
     p = subprocess.Popen([str(rem.client), "mcp"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=rem.env, text=True, cwd=rem.scratch)

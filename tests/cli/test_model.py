@@ -11,6 +11,8 @@ import model_server
 from lib import Driver
 
 SCHEMA = '{"type":"object","properties":{"title":{"type":"string"}},"required":["title"]}'
+# A member that is called like a limit is none.
+LIMITED = '{"type":"object","properties":{"maxItems":{"type":"array","minItems":1,"maxItems":3,"items":{"type":"string","maxLength":80}}}}'
 ALL = ("openai", "ollama", "anthropic", "gemini")
 SSE = ("openai", "anthropic", "gemini")
 KEY = "sk-test-0123456789abcdef"
@@ -60,6 +62,7 @@ def test_bytes_that_are_no_text_are_repaired(driver, provider):
 # behaviour, whose, outcome, what follows, words of the detail
 ENDS = [
     ("cut", ALL, "cut", "keep", "limit"),
+    ("going-round", ALL, "cut", "keep", "in circles"),
     ("empty", ALL, "empty", "shorter", "no text"),
     ("blank", ALL, "empty", "shorter", "no text"),
     ("empty-body", ALL, "empty", "shorter", "no text"),
@@ -187,6 +190,11 @@ def schema_in(provider, body):
             "gemini": lambda: body["generationConfig"].get("responseJsonSchema")}[provider]()
 
 
+def limit_in(provider, body):
+    return {"openai": lambda: body.get("max_tokens"), "ollama": lambda: body["options"].get("num_predict"),
+            "anthropic": lambda: body["max_tokens"], "gemini": lambda: body["generationConfig"].get("maxOutputTokens")}[provider]()
+
+
 @pytest.mark.parametrize("provider", ALL)
 def test_a_request_has_the_shape_that_its_api_documents(driver, provider):
     a, [request] = driver.ask(provider, "ok", key=KEY, system="Be brief.", schema=SCHEMA, max_tokens=500, context_tokens=8192, keep_alive="10m")
@@ -228,6 +236,24 @@ def test_a_server_without_schemas_is_asked_in_words_and_that_is_remembered(drive
     assert len(requests) == tries[provider] + 2  # the second and third question need no try
     assert not schema_in(provider, requests[-1])
     assert '"required":["title"]' in json.dumps(requests[-1]).replace('\\"', '"')
+
+
+@pytest.mark.parametrize("provider", ALL)
+def test_a_server_that_takes_no_limits_in_a_schema_gets_it_without_them(driver, provider):
+    name = "no-limits~%s" % uuid.uuid4().hex
+    answers = driver.run(provider, "%s/%s" % (driver.server.url, name), times=2, schema=LIMITED)
+    assert [a["outcome"] for a in answers] == ["ok"] * 2, answers
+    sent = [schema_in(provider, json.loads(r["body"])) for r in driver.server.log if r["behaviour"] == name]
+    free = {"type": "object", "properties": {"maxItems": {"type": "array", "items": {"type": "string"}}}}
+    assert sent == [json.loads(LIMITED), free, free]
+
+
+@pytest.mark.parametrize("provider,behaviour", [(p, "thinking") for p in ALL] + [(p, "thinking-only") for p in ALL] + [("openai", "empty-cut")])
+def test_a_model_that_thinks_gets_room_for_it_from_then_on(driver, provider, behaviour):
+    name = "%s~%s" % (behaviour, uuid.uuid4().hex)
+    driver.run(provider, "%s/%s" % (driver.server.url, name), times=2, max_tokens=500)
+    limits = [limit_in(provider, json.loads(r["body"])) for r in driver.server.log if r["behaviour"] == name]
+    assert limits == [500, 500 + 4096]
 
 
 def test_other_parts_that_a_server_refuses_are_left_out(driver):

@@ -199,7 +199,6 @@ static void a_question_has_the_units_last_and_the_same_beginning_each_time(void 
 	assert_int_equal(prompt_make(&a, NULL, &m, units, 2, false, &p, NULL), 0);
 	assert_int_equal(prompt_make(&a, NULL, &m, units + 1, 1, true, &q, NULL), 0);
 	assert_string_equal(p.system, q.system);
-	assert_string_equal(p.schema, q.schema);
 	assert_string_equal(p.version, "observe/1 code");
 	assert_string_equal(p.user, "=== unit 1 ===\nProject app\nThe person asked:\n\tone\n"
 				    "Known already, not to be told again:\n\tRetry honours "
@@ -294,14 +293,19 @@ static void too_many_units_for_one_question_are_an_error(void **state)
 	assert_int_equal(err.code, ERR_TOO_LARGE);
 }
 
-/* Strict servers want every member required and no other allowed. */
+/* Strict servers want every member required and no other allowed; small models fill what has no end. */
 static void check_schema(const json *s)
 {
 	const json *properties = json_get(s, "properties"), *required = json_get(s, "required");
+	const char *type = json_str(s, "type");
 	size_t n = 0;
 
-	if (json_str(s, "type") && strcmp(json_str(s, "type"), "array") == 0)
+	if (type && strcmp(type, "string") == 0 && !json_get(s, "enum"))
+		assert_in_range(json_int(s, "maxLength", 0), 20, 2000);
+	if (type && strcmp(type, "array") == 0) {
+		assert_in_range(json_int(s, "maxItems", 0), 1, 20);
 		check_schema(json_get(s, "items"));
+	}
 	if (!properties)
 		return;
 	assert_false(json_bool(s, "additionalProperties", true));
@@ -339,9 +343,47 @@ static void schemas_are_json_that_strict_servers_take(void **state)
 	assert_non_null(strstr(p[0].schema, "\"trade-off\""));
 }
 
+static int64_t limit_of(const struct prompt *p, const char *path, const char *limit)
+{
+	AUTO(json_free_ptr) json *j = NULL;
+
+	assert_int_equal(json_parse(p->schema, strlen(p->schema), &j, NULL), 0);
+	const json *found = json_path(j, path);
+	assert_non_null(found);
+	return json_int(found, limit, 0);
+}
+
+static void a_short_unit_is_told_in_fewer_words_and_each_unit_once(void **state)
+{
+	static const char observations[] = "properties.units.items.properties.observations";
+	AUTO(arena_done) struct arena a = { 0 };
+	char *text = arena_alloc(&a, 24000);
+	struct digest brief = digest_of("The person asked:\n\tx\n"), full = { .text = text, .n = 24000 };
+	struct prompt_unit units[] = { { &brief, NULL, 0 }, { &full, NULL, 0 }, { &brief, NULL, 0 } };
+	struct prompt one, all;
+	struct mode m;
+
+	memset(text, 'x', full.n);
+	assert_int_equal(mode_load(&a, NULL, "code", &m, NULL), 0);
+	assert_int_equal(prompt_make(&a, NULL, &m, units, 1, false, &one, NULL), 0);
+	assert_int_equal(prompt_make(&a, NULL, &m, units, 3, false, &all, NULL), 0);
+	assert_int_equal(limit_of(&one, "properties.units", "minItems"), 1);
+	assert_int_equal(limit_of(&one, "properties.units", "maxItems"), 1);
+	assert_int_equal(limit_of(&all, "properties.units", "minItems"), 3);
+	assert_int_equal(limit_of(&all, "properties.units", "maxItems"), 3);
+	assert_int_equal(limit_of(&one, observations, "maxItems"), 1);
+	assert_int_equal(limit_of(&all, observations, "maxItems"), 3);
+	/* What changes comes last, and the form in few steps: a server reads the rest once. */
+	assert_string_equal(one.system, all.system);
+	full.n = 5000;
+	assert_int_equal(prompt_make(&a, NULL, &m, units, 3, false, &one, NULL), 0);
+	assert_string_equal(one.schema, all.schema);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_short_unit_is_told_in_fewer_words_and_each_unit_once),
 		cmocka_unit_test(every_mode_that_is_carried_can_be_read),
 		cmocka_unit_test(a_child_takes_from_its_parent_what_it_does_not_say),
 		cmocka_unit_test(a_mode_of_another_tool_is_read),
