@@ -93,7 +93,7 @@ int json_parse(const char *text, size_t len, json **ret, struct err *err)
 	t = json_tokener_new_ex(JSON_DEPTH_MAX);
 	if (!t)
 		die("out of memory");
-	json_tokener_set_flags(t, JSON_TOKENER_STRICT | JSON_TOKENER_VALIDATE_UTF8);
+	json_tokener_set_flags(t, JSON_TOKENER_STRICT); /* its UTF-8 is valid by now */
 	j = json_tokener_parse_ex(t, s.p, (int)s.n);
 	why = json_tokener_get_error(t);
 	at = json_tokener_get_parse_end(t);

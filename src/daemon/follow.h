@@ -15,7 +15,7 @@
  * what is there.
  */
 
-#define FOLLOW_PAGE 256 /* changes read at once, */
+#define FOLLOW_PAGE 1024 /* changes read at once, */
 #define FOLLOW_PAGE_BYTES (1u << 20) /* and what they hold in memory; but for the last of them */
 /* changes caught up with before the daemon serves; more are followed in the background */
 #define FOLLOW_BEFORE_SERVING 4000

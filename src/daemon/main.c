@@ -20,7 +20,7 @@
 
 /* glibc's default of eight per processor costs memory and wins nothing here */
 #define ALLOCATOR_ARENAS 2
-#define ALLOCATOR_MAPPED (256 << 10)
+#define ALLOCATOR_MAPPED (1 << 20)
 
 struct options {
 	bool is_foreground, is_help, is_version;
@@ -154,7 +154,11 @@ int main(int argc, char **argv)
 	environment_clean();
 #ifdef __GLIBC__
 	mallopt(M_ARENA_MAX, ALLOCATOR_ARENAS);
-	/* Set, it does not grow: large buffers always go back to the system at once. */
+	/*
+	 * Set, it does not grow: large buffers go back to the system at once. What is smaller is used
+	 * again by the next piece or round, whose pages would else be asked for anew; idle, all of it
+	 * goes back.
+	 */
 	mallopt(M_MMAP_THRESHOLD, ALLOCATOR_MAPPED);
 	mallopt(M_TRIM_THRESHOLD, ALLOCATOR_MAPPED);
 #endif

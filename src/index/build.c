@@ -261,11 +261,40 @@ static void sort_occurrences(struct builder *b)
 	b->occurrences_cap = b->noccurrences;
 }
 
-static int compare_entries(const void *x, const void *y, void *ctx)
+/* An entry by the first bytes of its stem, which mostly tell which comes first. */
+struct entry_key {
+	uint64_t first;
+	const struct entry *entry;
+};
+
+static uint64_t first_bytes(struct str s)
+{
+	uint64_t v = 0;
+	for (size_t i = 0; i < sizeof(v); i++)
+		v = v << 8 | (i < s.n ? (uint8_t)s.p[i] : 0);
+	return v;
+}
+
+static int compare_keys(const void *x, const void *y, void *ctx)
 {
 	const struct builder *b = ctx;
-	const struct entry *a = x, *c = y;
-	return key_compare(stem_str(b, a), word_str(b, a), stem_str(b, c), word_str(b, c));
+	const struct entry_key *a = x, *c = y;
+	if (a->first != c->first)
+		return a->first < c->first ? -1 : 1;
+	return key_compare(stem_str(b, a->entry), word_str(b, a->entry), stem_str(b, c->entry),
+		word_str(b, c->entry));
+}
+
+/* In the order of the dictionary. */
+static struct entry_key *sort_entries(struct builder *b)
+{
+	struct entry_key *keys = mem_resize(NULL, (b->nentries + 1) * sizeof(*keys));
+	for (size_t i = 0; i < b->nentries; i++)
+		keys[i] = (struct entry_key){ first_bytes(stem_str(b, &b->entries[i])),
+			&b->entries[i] };
+	if (b->nentries)
+		qsort_r(keys, b->nentries, sizeof(*keys), compare_keys, b);
+	return keys;
 }
 
 static int compare_docs(const void *x, const void *y)
@@ -345,15 +374,10 @@ struct segment *builder_run(struct builder *b, const struct doc *docs, size_t n)
 		take_doc(b, order[i], (uint32_t)i, &rows.rows[i]);
 	rows_end(&rows);
 	sort_occurrences(b);
-	/*
-	 * The hash table points at entries by number: from here on it is not needed, and entries
-	 * may move.
-	 */
-	if (b->nentries)
-		qsort_r(b->entries, b->nentries, sizeof(*b->entries), compare_entries, b);
+	AUTO(mem_free_ptr) struct entry_key *keys = sort_entries(b);
 	struct segment_writer *w = writer_new(-1, NULL, &rows.docs);
 	for (size_t i = 0; i < b->nentries; i++)
-		write_term(b, w, &b->entries[i]);
+		write_term(b, w, keys[i].entry);
 	struct buf image = { 0 };
 	uint64_t len;
 	writer_end(w, &image, &len, NULL);
