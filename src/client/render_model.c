@@ -241,7 +241,7 @@ static void render_test(struct client *c, const json *r)
 
 /* ---- observer eval ---- */
 
-enum metric_form { AS_COUNT, AS_SHARE, AS_SECONDS, AS_MONEY };
+enum metric_form { AS_COUNT, AS_TOKENS, AS_SHARE, AS_SECONDS, AS_MONEY };
 
 static const struct {
 	const char *member, *name;
@@ -265,8 +265,8 @@ static const struct {
 	{ "p50_ms", "total, median", AS_SECONDS },
 	{ "p90_ms", "total, 9 of 10 within", AS_SECONDS },
 	{ "max_ms", "total, longest", AS_SECONDS },
-	{ "tokens_in", "tokens in", AS_COUNT },
-	{ "tokens_out", "tokens out", AS_COUNT },
+	{ "tokens_in", "tokens in", AS_TOKENS },
+	{ "tokens_out", "tokens out", AS_TOKENS },
 	{ "cost", "cost", AS_MONEY },
 };
 
@@ -284,6 +284,10 @@ static const char *metric_text(struct client *c, const json *m, size_t i)
 		return ms(c, m, member);
 	case AS_MONEY:
 		return arena_printf(a, "%.4f", json_real(m, member, 0));
+	case AS_TOKENS:
+		/* Some were not counted by the server. */
+		return arena_printf(a, "%s%s", json_bool(m, "tokens_estimated", false) ? "~" : "",
+			term_count(a, json_int(m, member, 0)));
 	case AS_COUNT:
 		break;
 	}

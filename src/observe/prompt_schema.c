@@ -41,8 +41,8 @@ static const struct form *form_for(size_t bytes)
 	return f;
 }
 
-const char *const schema_unit_parts[] = { "request", "learned", "completed", "next_steps", NULL };
-const char *const schema_session_parts[] = { "title", "request", "investigated", "learned",
+static const char *const unit_parts[] = { "request", "learned", "completed", "next_steps", NULL };
+static const char *const session_parts[] = { "title", "request", "investigated", "learned",
 	"completed", "next_steps", "notes", NULL };
 
 static void object_begin(struct jw *w, const char *key)
@@ -160,7 +160,7 @@ static void unit(struct jw *w, const struct mode *mode, const struct form *f)
 	array_begin(w, "facts", 0, f->observations + 1);
 	fact(w);
 	jw_end(w, '}');
-	parts(w, "summary", schema_unit_parts, f->part);
+	parts(w, "summary", unit_parts, f->part);
 	text(w, "nothing", SENTENCE_CHARS);
 	object_end(w, members);
 }
@@ -184,6 +184,6 @@ char *schema_session(struct arena *a)
 	AUTO(buf_done) struct buf out = { 0 };
 	struct jw w = { .out = &out };
 
-	parts(&w, NULL, schema_session_parts, SESSION_PART_CHARS);
+	parts(&w, NULL, session_parts, SESSION_PART_CHARS);
 	return arena_dup(a, out.data, out.len);
 }

@@ -13,7 +13,4 @@
 char *schema_observe(struct arena *a, const struct mode *mode, size_t units, size_t longest);
 char *schema_session(struct arena *a);
 
-/* Parts of a summary that are asked for, NULL-terminated. */
-extern const char *const schema_unit_parts[], *const schema_session_parts[];
-
 #endif

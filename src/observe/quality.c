@@ -3,7 +3,6 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/json.h"
 #include "base/mem.h"
 #include "observe/refine_text.h"
 #include "observe/sentence.h"
@@ -70,21 +69,6 @@ static void add_summary(struct quality *q, const char *const *parts, size_t n, c
 
 /* ---- replies ---- */
 
-static void count_class(struct quality *q, enum reply_class class)
-{
-	static const enum reply_class empty[] = { REPLY_EMPTY, REPLY_THOUGHT };
-	static const enum reply_class unread[] = { REPLY_REFUSAL, REPLY_QUOTA, REPLY_PAGE,
-		REPLY_PROSE };
-
-	q->replies++;
-	q->classes[class]++;
-	q->skipped += class == REPLY_NOTHING;
-	for (size_t i = 0; i < ARRAY_LEN(empty); i++)
-		q->empty += class == empty[i];
-	for (size_t i = 0; i < ARRAY_LEN(unread); i++)
-		q->unread += class == unread[i];
-}
-
 static void count_item(struct quality *q, const struct reply_item *i, const char *prompt)
 {
 	const char *parts[] = { i->learned, i->completed, i->investigated, i->notes };
@@ -104,7 +88,7 @@ static void count_item(struct quality *q, const struct reply_item *i, const char
 
 void quality_reply(struct quality *q, const struct reply *r, const char *prompt)
 {
-	count_class(q, r->class);
+	q->classes[r->class]++;
 	q->dropped += r->dropped;
 	for (size_t i = 0; i < r->n; i++)
 		count_item(q, &r->items[i], prompt);
@@ -115,57 +99,4 @@ void quality_refined(struct quality *q, const struct refine_output *out)
 	q->claims += out->claims;
 	q->unsupported += out->unsupported;
 	q->dropped += out->dropped;
-}
-
-/* ---- memories ---- */
-
-static void count_claims(struct quality *q, const char *tally)
-{
-	AUTO(json_free_ptr) json *j = NULL;
-
-	if (!tally || json_parse(tally, strlen(tally), &j, NULL))
-		return;
-	q->claims += (size_t)MAX(json_int(j, "claims", 0), 0);
-	q->unsupported += (size_t)MAX(json_int(j, "unsupported", 0), 0);
-}
-
-void quality_memory(struct quality *q, const struct memory *m)
-{
-	const char *parts[] = { m->learned, m->completed, m->investigated, m->notes };
-	struct told_texts t = { m->title, m->body, NULL, m->nfiles, m->type != TYPE_NONE };
-
-	count_claims(q, m->kind == KIND_FACT ? NULL : m->tally);
-	if (m->kind == KIND_FACT)
-		q->facts++;
-	else if (m->kind == KIND_SUMMARY)
-		add_summary(q, parts, ARRAY_LEN(parts), NULL);
-	else
-		add_observation(q, &t);
-}
-
-/* ---- the table ---- */
-
-static struct quality_row share(const char *name, size_t n, size_t of)
-{
-	return (struct quality_row){ name, of ? (double)n / (double)of : 0, true, of };
-}
-
-void quality_rows(const struct quality *q, struct quality_row ret[QUALITY_ROWS])
-{
-	struct quality_row *r = ret;
-
-	*r++ = share("type outside the list", q->off_list, q->observations);
-	*r++ = share("narrative begins with the person", q->user_first, q->narratives);
-	*r++ = (struct quality_row){ "attribution errors", (double)q->attribution, false,
-		q->observations + q->summaries + q->facts };
-	*r++ = share("duplicate titles", q->duplicate_titles, q->observations);
-	*r++ = share("generic titles", q->generic_titles, q->observations);
-	*r++ = (struct quality_row){ "mean narrative length",
-		q->narratives ? (double)q->narrative_bytes / (double)q->narratives : 0, false,
-		q->narratives };
-	*r++ = share("no file recorded", q->without_files, q->observations);
-	*r++ = share("unsupported claims", q->unsupported, q->claims);
-	*r++ = share("nothing durable", q->skipped, q->replies);
-	*r++ = share("empty", q->empty, q->replies);
-	*r++ = share("unreadable", q->unread, q->replies);
 }

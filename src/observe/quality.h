@@ -8,9 +8,9 @@
 #include "observe/reply.h"
 
 /*
- * How good a model's memories are, counted: for `observer eval` (over replies, before anything is
- * mended) and for the canary (over memories that were stored). Counts only, so that two models or
- * two weeks can be set side by side. Pure; lists in the arena.
+ * How good a model's memories are, counted over its replies before anything is mended, for `observer
+ * eval` and the daily sample. Counts only, so that two models or two weeks can be set side by side.
+ * Pure; lists in the arena.
  */
 
 #define QUALITY_TITLES_MAX 4000 /* compared with one another; more are not looked at */
@@ -19,12 +19,9 @@ struct quality {
 	struct arena *a;
 	const struct mode *mode; /* NULL: the types of ours */
 
-	size_t replies, classes[REPLY_CLASS_COUNT];
-	size_t empty;   /* of the replies: no text, thinking only */
-	size_t skipped; /* "nothing durable" */
-	size_t unread;  /* refusals, pages, prose, quota */
+	size_t classes[REPLY_CLASS_COUNT];
 
-	size_t observations, facts, summaries; /* items or memories */
+	size_t observations, facts, summaries;
 	size_t off_list;       /* observations whose type the mode does not have */
 	size_t user_first;     /* narratives that begin with "The user" and the like */
 	size_t attribution;    /* sentences that say of the person what the assistant did */
@@ -44,17 +41,5 @@ void quality_begin(struct quality *q, struct arena *a, const struct mode *mode);
 void quality_reply(struct quality *q, const struct reply *r, const char *prompt);
 /* What refining it found. */
 void quality_refined(struct quality *q, const struct refine_output *out);
-/* A stored memory of origin model; its tally has the claims. */
-void quality_memory(struct quality *q, const struct memory *m);
-
-/* The table, in the order in which people read it. */
-struct quality_row {
-	const char *name;
-	double value; /* a share of 0 to 1, or a number */
-	bool is_share;
-	size_t of;    /* how many it is a share or mean of; 0: value means nothing */
-};
-#define QUALITY_ROWS 11
-void quality_rows(const struct quality *q, struct quality_row ret[QUALITY_ROWS]);
 
 #endif

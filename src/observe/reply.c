@@ -81,9 +81,9 @@ static void read_json(struct reading *d, struct str text)
 			d->is_open = true;
 		d->found.drops_open = d->is_cut || r.is_torn;
 		items_find(&d->found, n);
-		values++;
+		if (!values++)
+			d->is_empty_object = is_bare(text);
 		d->has_json |= d->found.reply->n > before || d->found.has_container;
-		d->is_empty_object |= is_bare(text);
 	}
 	while (r.p < r.end && isspace((unsigned char)*r.p))
 		r.p++;

@@ -12,6 +12,7 @@
 #define NOTHING_MAX 400
 #define START_MAX 300 /* refusals begin with it */
 #define WHY_MAX 300
+#define THOUGHTS_MAX 32 /* one after the other; of more, the last end counts */
 
 /* ---- thinking ---- */
 
@@ -123,8 +124,9 @@ struct str reply_unthink(struct str text, bool *ret_had_some)
 {
 	*ret_had_some = false;
 	text = without_tokens(unchannel(str_trim(text), ret_had_some));
-	while (text.n && !is_answer_start(text) && unthink_once(&text, ret_had_some))
-		;
+	for (int i = 0; i < THOUGHTS_MAX && text.n && !is_answer_start(text); i++)
+		if (!unthink_once(&text, ret_had_some))
+			break;
 	if (!is_answer_start(text))
 		text = unthink_end(text, ret_had_some);
 	return text;

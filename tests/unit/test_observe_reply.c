@@ -248,11 +248,31 @@ static void a_reply_with_more_than_its_ceilings_keeps_what_they_allow(void **sta
 	assert_true(utf8_is_valid(r.items[0].body, REPLY_FIELD_MAX));
 }
 
+/* Each of these once took time with the square of its length: minutes for what a server may send. */
+static void a_reply_of_the_same_again_and_again_is_read_in_no_time(void **state)
+{
+	static const char *const pieces[] = { "{}", "[]", "[", "{\"a\":", "<a>", "</a>",
+		"<think>a</think>", "<think>", "</think>", "{\"title\":\"a b c\"}", "{\"units\":[",
+		"<observation><title>a", "<a b=\"", "<![CDATA[", "```json\n", "I cannot help. " };
+
+	for (size_t i = 0; i < ARRAY_LEN(pieces); i++) {
+		AUTO(arena_done) struct arena a = { 0 };
+		AUTO(buf_done) struct buf text = { 0 };
+		struct reply r;
+
+		while (text.len < REPLY_MAX)
+			buf_str(&text, pieces[i]);
+		reply_read(&a, (struct str){ text.data, text.len }, false, &r);
+		assert_in_range(r.n, 0, REPLY_ITEMS_MAX);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_reply_of_the_corpus_is_read_as_its_file_says),
 		cmocka_unit_test(a_cut_at_any_place_keeps_whole_items_only),
+		cmocka_unit_test(a_reply_of_the_same_again_and_again_is_read_in_no_time),
 		cmocka_unit_test(a_reply_with_more_than_its_ceilings_keeps_what_they_allow),
 	};
 
