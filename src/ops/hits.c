@@ -69,9 +69,14 @@ static int memories_of_hits(struct lookup *l, const struct hit *hits, size_t n, 
 			ids[nids++] = DOC_ROW(hits[i].id);
 	if (nids && store_memories(l->call->store, a, ids, nids, memories, err))
 		return -1;
-	for (size_t i = 0; i < nids; i++)
-		if (memories[i].id && query_memory_files(l->call->store, a, &memories[i], HIT_FILES_MAX, err))
+	for (size_t i = 0; i < nids; i++) {
+		struct files_seen seen;
+		if (!memories[i].id)
+			continue;
+		if (query_memory_files_seen(l->call->store, a, &memories[i], HIT_FILES_MAX, &seen, err))
 			return -1;
+		ARENA_PUSH(a, l->seen, l->nseen, l->seen_cap, seen);
+	}
 	*ret = memories;
 	return 0;
 }

@@ -43,6 +43,8 @@ struct lookup {
 	size_t nprojects, projects_cap;
 	struct lookup_root *roots;
 	size_t nroots, roots_cap;
+	struct files_seen *seen; /* of memories that were read with their files */
+	size_t nseen, seen_cap;
 	struct lookup_file *files;
 	size_t nfiles, files_cap;
 	bool has_told; /* the keeper was told that somebody looks */

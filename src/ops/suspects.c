@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "ops/branches.h"
+#include "store/query.h"
 #include "store/stale.h"
 
 #define SECOND_US 1000000
@@ -64,6 +65,21 @@ static void tell_keeper(struct lookup *l, int64_t project)
 	l->has_told = true;
 }
 
+/* As they were read with the memory's files, or from the store. */
+static int states_find(struct lookup *l, const struct memory *m, struct files_seen *ret)
+{
+	struct err ignored;
+
+	for (size_t i = 0; i < l->nseen; i++)
+		if (l->seen[i].memory == m->id) {
+			*ret = l->seen[i];
+			ret->n = MIN(ret->n, (size_t)SUSPECT_FILES_MAX);
+			return 0;
+		}
+	return store_memory_states(l->call->store, l->call->arena, m->id, SUSPECT_FILES_MAX,
+		&ret->states, &ret->n, &ignored);
+}
+
 /*
  * The first of a memory's files that looks different, or NULL; all of them are pointed out to the
  * keeper.
@@ -71,16 +87,13 @@ static void tell_keeper(struct lookup *l, int64_t project)
 static const char *changed_file(struct lookup *l, const struct memory *m)
 {
 	const char *changed = NULL;
-	struct file_state *states;
-	struct err ignored;
-	size_t n;
+	struct files_seen seen;
 
-	if (store_memory_states(l->call->store, l->call->arena, m->id, SUSPECT_FILES_MAX, &states,
-		    &n, &ignored))
+	if (states_find(l, m, &seen))
 		return NULL;
-	for (size_t i = 0; i < n; i++)
-		if (file_has_changed(l, &states[i]) && !changed)
-			changed = states[i].path;
+	for (size_t i = 0; i < seen.n; i++)
+		if (file_has_changed(l, &seen.states[i]) && !changed)
+			changed = seen.states[i].path;
 	return changed;
 }
 

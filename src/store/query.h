@@ -17,6 +17,14 @@ bool query_begin(struct store *s);
 void query_end(struct store *s, bool has_begun);
 /* Fills m->files: modified before read, by path. */
 int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err);
+/* The same and, in one statement, how the keeper saw them: what store_memory_states gives. */
+struct file_state;
+struct files_seen {
+	int64_t memory;
+	struct file_state *states;
+	size_t n;
+};
+int query_memory_files_seen(struct store *s, struct arena *a, struct memory *m, size_t max, struct files_seen *ret, struct err *err);
 /* Memories about a file, newest first: `path` as stored, or the ending of one after a slash. project 0: any. */
 int query_memories_of_file(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, int64_t **ret, size_t *ret_n,
 	struct err *err);

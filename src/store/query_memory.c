@@ -6,6 +6,7 @@
 #include "base/str.h"
 #include "store/memory_row.h"
 #include "store/query_ids.h"
+#include "store/stale.h"
 
 /* Which memories an operation wants. The indexes memory_kind and memory_pinned keep these
  * short whatever is stored. */
@@ -66,6 +67,12 @@ static size_t files_settle(struct memory_file *files, size_t n, size_t max)
 	return kept;
 }
 
+static struct memory_file file_read_row(struct arena *a, struct db_rows *r)
+{
+	return (struct memory_file){ .path = arena_str(a, db_text(r, 0)), .role = (enum file_role)db_int(r, 1),
+		.size = db_is_null(r, 2) ? -1 : db_int(r, 2), .hash = memory_hash_read(a, r, 3) };
+}
+
 int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_t max, struct err *err)
 {
 	static const char sql[] = "SELECT f.path, mf.role, mf.size, mf.hash FROM memory_file mf JOIN file f ON f.id = mf.file"
@@ -76,10 +83,43 @@ int query_memory_files(struct store *s, struct arena *a, struct memory *m, size_
 	int more;
 	if (db_query(store_db(s), sql, DB_ARGS(db_i(m->id)), &r, err))
 		return -1;
+	while ((more = db_next(r, err)) > 0)
+		ARENA_PUSH(a, files, n, cap, file_read_row(a, r));
+	db_end(r);
+	m->files = files;
+	m->nfiles = files_settle(files, n, max);
+	return more < 0 ? -1 : 0;
+}
+
+static bool has_state(const struct file_state *states, size_t n, const char *path)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(states[i].path, path))
+			return true;
+	return false;
+}
+
+/* A file that was read and written has two rows, and one state. */
+int query_memory_files_seen(struct store *s, struct arena *a, struct memory *m, size_t max, struct files_seen *ret, struct err *err)
+{
+	static const char sql[] = "SELECT f.path, mf.role, mf.size, mf.hash, fs.size, fs.mtime, fs.hash, fs.seen_at"
+				  " FROM memory_file mf JOIN file f ON f.id = mf.file"
+				  " LEFT JOIN file_state fs ON fs.project = ?2 AND fs.file = mf.file WHERE mf.memory = ?1";
+	struct db_rows *r;
+	struct memory_file *files = NULL;
+	size_t n = 0, cap = 0, states_cap = 0;
+	int more;
+	*ret = (struct files_seen){ .memory = m->id };
+	if (db_query(store_db(s), sql, DB_ARGS(db_i(m->id), db_i(m->project)), &r, err))
+		return -1;
 	while ((more = db_next(r, err)) > 0) {
-		struct memory_file f = { .path = arena_str(a, db_text(r, 0)), .role = (enum file_role)db_int(r, 1),
-			.size = db_is_null(r, 2) ? -1 : db_int(r, 2), .hash = memory_hash_read(a, r, 3) };
+		const struct memory_file f = file_read_row(a, r);
 		ARENA_PUSH(a, files, n, cap, f);
+		if (db_is_null(r, 7) || has_state(ret->states, ret->n, f.path))
+			continue;
+		const struct file_state state = { .project = m->project, .path = f.path, .size = db_int(r, 4),
+			.mtime = db_int(r, 5), .hash = arena_str(a, db_text(r, 6)), .seen_at = db_int(r, 7) };
+		ARENA_PUSH(a, ret->states, ret->n, states_cap, state);
 	}
 	db_end(r);
 	m->files = files;

@@ -1,6 +1,9 @@
 /* Memories: written whole, replaced by turn, rule and slot, and told to the index. */
 #include "store_fixture.h"
 
+#include "store/query.h"
+#include "store/stale.h"
+
 #define T0 1795950000000
 
 static int64_t make_turn(
@@ -251,6 +254,63 @@ static void the_index_is_told_everything_that_exists_once(void **state)
 	assert_int_equal(last_change(f), last);
 }
 
+static const struct file_state *state_of(const struct files_seen *seen, const char *path)
+{
+	for (size_t i = 0; i < seen->n; i++)
+		if (!strcmp(seen->states[i].path, path))
+			return &seen->states[i];
+	return NULL;
+}
+
+static void files_read_with_how_they_were_seen_are_those_read_apart(void **state)
+{
+	struct fixture *f = *state;
+	const int64_t project = make_project(f, "/src/seen");
+	struct memory_file files[] = { { "src/a.c", ROLE_READ, NULL, 7 },
+		{ "src/a.c", ROLE_MODIFIED, NULL, 8 }, { "src/b.c", ROLE_READ, NULL, -1 },
+		{ "src/c.c", ROLE_MODIFIED, "abcd", 9 } };
+	struct memory m = { .project = project,
+		.kind = KIND_OBSERVATION,
+		.title = "Seen",
+		.at = 1,
+		.files = files,
+		.nfiles = ARRAY_LEN(files) };
+	const struct file_state a = { project, "src/a.c", 5, 6, "beef", 7 },
+				c = { project, "src/c.c", -1, 0, NULL, 8 };
+	struct memory apart, together;
+	struct files_seen seen;
+	struct file_state *states;
+	size_t n;
+
+	ok(store_begin(f->s, &f->err));
+	ok(store_memory_put(f->s, &m, &f->err));
+	ok(store_file_state_put(f->s, &a, &f->err));
+	ok(store_file_state_put(f->s, &c, &f->err));
+	ok(store_commit(f->s, &f->err));
+	apart = together = (struct memory){ .id = m.id, .project = project };
+	ok(query_memory_files(f->s, &f->arena, &apart, 10, &f->err));
+	ok(query_memory_files_seen(f->s, &f->arena, &together, 10, &seen, &f->err));
+	ok(store_memory_states(f->s, &f->arena, m.id, 10, &states, &n, &f->err));
+	assert_int_equal(together.nfiles, apart.nfiles);
+	for (size_t i = 0; i < apart.nfiles; i++) {
+		assert_string_equal(together.files[i].path, apart.files[i].path);
+		assert_int_equal(together.files[i].role, apart.files[i].role);
+		assert_int_equal(together.files[i].size, apart.files[i].size);
+	}
+	assert_int_equal(seen.memory, m.id);
+	assert_int_equal(seen.n, 2);
+	assert_int_equal(seen.n, n);
+	for (size_t i = 0; i < n; i++) {
+		const struct file_state *one = state_of(&seen, states[i].path);
+		assert_non_null(one);
+		assert_int_equal(one->project, states[i].project);
+		assert_int_equal(one->size, states[i].size);
+		assert_int_equal(one->mtime, states[i].mtime);
+		assert_int_equal(one->seen_at, states[i].seen_at);
+		assert_int_equal(one->hash != NULL, states[i].hash != NULL);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -264,6 +324,9 @@ int main(void)
 			lists_filter_and_neighbours_surround, fixture_open, fixture_close),
 		cmocka_unit_test_setup_teardown(
 			the_index_is_told_everything_that_exists_once, fixture_open, fixture_close),
+		cmocka_unit_test_setup_teardown(
+			files_read_with_how_they_were_seen_are_those_read_apart, fixture_open,
+			fixture_close),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
