@@ -4,23 +4,31 @@
 #include "base/mem.h"
 #include "daemon/model_parts.h"
 
-/* Those of its units; the one of the session itself belongs to no turn. */
+/* Those of its units, the oldest first; the one of the session itself belongs to no turn. */
 static int load_summaries(struct batch *b, struct store *s, struct err *err)
 {
-	const struct memory_query q = { .session = b->session.id,
+	struct memory_query q = { .session = b->session.id,
 		.kind = KIND_SUMMARY,
 		.type = -1,
 		.status = MEMORY_ACTIVE,
 		.origin = -1,
-		.oldest_first = true,
 		.max = DIGEST_SUMMARIES_MAX };
-	size_t n = 0;
-	if (store_memory_list(s, &b->arena, &q, &b->summaries, &b->nsummaries, err))
+	struct memory *newest, *first;
+	size_t n, nfirst = 0;
+	if (store_memory_list(s, &b->arena, &q, &newest, &n, err))
 		return -1;
-	for (size_t i = 0; i < b->nsummaries; i++)
-		if (b->summaries[i].turn)
-			b->summaries[n++] = b->summaries[i];
-	b->nsummaries = n;
+	/* Of more than there may be, the first says what it was all about. */
+	q.oldest_first = true;
+	q.max = 1;
+	if (n == DIGEST_SUMMARIES_MAX && store_memory_list(s, &b->arena, &q, &first, &nfirst, err))
+		return -1;
+	b->summaries = ARENA_ARRAY(&b->arena, struct memory, n + 1);
+	b->nsummaries = 0;
+	if (nfirst && first->turn && first->id != newest[n - 1].id)
+		b->summaries[b->nsummaries++] = *first;
+	for (size_t i = n; i-- > 0;)
+		if (newest[i].turn)
+			b->summaries[b->nsummaries++] = newest[i];
 	return 0;
 }
 

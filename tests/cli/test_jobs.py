@@ -367,6 +367,21 @@ def test_a_session_that_ended_gets_a_summary_of_its_units(model):
     assert record["kind"] == "summary" and "end of the line" in record["completed"]
 
 
+def test_the_summary_of_a_very_long_session_is_made_of_its_first_and_its_newest_units(model):
+    model.rem.env["REMANENCE_OBSERVER_MAX_CHARS"] = "24000"
+    n = 210
+    model.play("ok", units(*[answer(nothing="seen before", unit=i + 1) for i in range(6)]))
+    s = model.session(n=n, hook=False)
+    model.rem.run("import", model.rem.user_home / ".claude" / "projects")
+    model.done(n)
+    s.hook("SessionEnd", reason="exit")
+    wait_for(lambda: model.sql("SELECT 1 FROM job WHERE kind = 2 AND state = 2"), "the summary to be done")
+    shown = json.loads(model.asked()[-1]["body"])["messages"][-1]["content"]
+    assert "some left out" in shown
+    told = [int(k) for k in re.findall(r"part (\d+)\b", shown)]
+    assert told[0] == 1 and told[-1] == n and told == sorted(told), told
+
+
 def test_a_summary_without_a_word_in_it_says_that_there_is_nothing(model):
     s = model.session(n=2)
     model.done(2)
