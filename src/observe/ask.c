@@ -96,7 +96,8 @@ int64_t ask_answer_tokens(size_t units, size_t bytes)
 {
 	size_t n = MAX(units, (size_t)1);
 
-	return (int64_t)(n * ASK_TOKENS_FORM + MIN(bytes / BYTES_PER_TOKEN, n * ASK_TOKENS_TEXT));
+	return (int64_t)(n * ASK_TOKENS_FORM +
+			 MIN(bytes / ASK_BYTES_PER_TEXT_TOKEN, n * ASK_TOKENS_TEXT));
 }
 
 int64_t ask_context_tokens(const struct settings *s)

@@ -12,11 +12,12 @@
  */
 
 /*
- * How long an answer may be: no longer than the unit that it tells of, up to a point, and its form.
- * Whoever is asked for little and goes on to the limit is not waited for in vain.
+ * How long an answer may be: its form, and up to a point half of what it tells of. Whoever is asked
+ * for little and goes on to the limit is not waited for in vain.
  */
-#define ASK_TOKENS_FORM 512  /* for each unit */
-#define ASK_TOKENS_TEXT 1536 /* for each unit, at most */
+#define ASK_TOKENS_FORM 512       /* for each unit */
+#define ASK_TOKENS_TEXT 1536      /* for each unit, at most */
+#define ASK_BYTES_PER_TEXT_TOKEN 8 /* of the question */
 
 struct ask {
 	/* Filled in by whoever asks. */

@@ -188,6 +188,13 @@ static void read_text(
 		r->class = class_without(&d, text, r);
 }
 
+/* An empty form says nothing of why it is empty. */
+static bool is_told_in_words(enum reply_class class, struct str text)
+{
+	return class == REPLY_REFUSAL || class == REPLY_QUOTA || class == REPLY_PROSE ||
+	       (class == REPLY_NOTHING && !next_json(text));
+}
+
 void reply_read(struct arena *a, struct str text, bool is_cut, struct reply *ret)
 {
 	*ret = (struct reply){ 0 };
@@ -205,7 +212,6 @@ void reply_read(struct arena *a, struct str text, bool is_cut, struct reply *ret
 	read_text(a, text, is_cut, 0, ret);
 	if (ret->has_thinking && ret->class == REPLY_EMPTY)
 		ret->class = REPLY_THOUGHT;
-	if (!ret->why && (ret->class == REPLY_REFUSAL || ret->class == REPLY_QUOTA ||
-				 ret->class == REPLY_PROSE || ret->class == REPLY_NOTHING))
+	if (!ret->why && is_told_in_words(ret->class, text))
 		ret->why = reply_first_sentence(a, text);
 }

@@ -34,7 +34,7 @@ def observe(rem, provider, address):
     rem.env.update({"REMANENCE_OBSERVER_PROVIDER": provider, "REMANENCE_OBSERVER_URL": address, "REMANENCE_OBSERVER_MODEL": "smollm2",
                     "REMANENCE_OBSERVER_MAX_CHARS": "2000", "REMANENCE_OBSERVER_TIMEOUT_MS": "900000", "REMANENCE_OBSERVER_STALL_MS": "600000"})
     work(rem)
-    wait_for(lambda: rem.sql("SELECT 1 FROM job WHERE kind = 1 AND attempts > 0"), "a request", 600)
+    wait_for(lambda: rem.sql("SELECT 1 FROM job WHERE kind = 1 AND attempts > 0"), "a request", 1800)
     wait_for(lambda: not rem.sql("SELECT 1 FROM job WHERE kind = 1 AND state < 2"), "all units to be tried", 1800)
     calls = rem.sql("SELECT outcome, units, bytes_in, tokens_in, tokens_out, total_ms FROM model_call WHERE kind = 1 ORDER BY id")
     outcomes = rem.json("cost")["outcomes"]

@@ -6,12 +6,12 @@
 #include "conf/settings.h"
 #include "observe/ask.h"
 
-static void an_answer_may_be_as_long_as_its_unit_and_no_longer_than_its_form_needs(void **state)
+static void an_answer_may_be_half_as_long_as_its_unit_and_have_its_form(void **state)
 {
 	assert_int_equal(ask_answer_tokens(1, 0), ASK_TOKENS_FORM);
-	assert_int_equal(ask_answer_tokens(1, 1200), ASK_TOKENS_FORM + 300);
+	assert_int_equal(ask_answer_tokens(1, 1200), ASK_TOKENS_FORM + 150);
 	assert_int_equal(ask_answer_tokens(1, 1u << 20), ASK_TOKENS_FORM + ASK_TOKENS_TEXT);
-	assert_int_equal(ask_answer_tokens(3, 6000), 3 * ASK_TOKENS_FORM + 1500);
+	assert_int_equal(ask_answer_tokens(3, 6000), 3 * ASK_TOKENS_FORM + 750);
 	assert_int_equal(ask_answer_tokens(2, 1u << 20), 2 * (ASK_TOKENS_FORM + ASK_TOKENS_TEXT));
 	/* A summary of a session tells of no unit. */
 	assert_int_equal(ask_answer_tokens(0, 0), ASK_TOKENS_FORM);
@@ -35,7 +35,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(
-			an_answer_may_be_as_long_as_its_unit_and_no_longer_than_its_form_needs),
+			an_answer_may_be_half_as_long_as_its_unit_and_have_its_form),
 		cmocka_unit_test(a_context_holds_the_longest_question_and_its_answer_in_steps),
 	};
 
