@@ -47,15 +47,8 @@ static const char *const *environment(struct arena *a)
 /* One text: a program has no system message. */
 static void prompt(const struct llm_question *q, struct buf *out)
 {
-	const char *const parts[] = { q->system, q->user };
-
-	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-		if (parts[i] && *parts[i])
-			buf_printf(out, "%s%s", out->len ? "\n\n" : "", parts[i]);
-	if (q->schema)
-		buf_printf(out,
-			"\n\nAnswer with JSON that fits this schema, and with nothing else:\n%s\n",
-			q->schema);
+	question_in_words(q, out);
+	buf_printf(out, "%s%s\n", out->len ? "\n\n" : "", q->user);
 }
 
 /* The end of what a program said, since the reason stands there. */

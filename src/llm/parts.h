@@ -75,7 +75,9 @@ void reading_model(struct reading *r, const char *name);
 void reading_refusal(struct reading *r, const char *why);
 
 /* question.c */
-/* The system text; with the schema in it when the server cannot be given one. */
+/* The system text with the schema in it. */
+void question_in_words(const struct llm_question *q, struct buf *out);
+/* The system text; as above when the server cannot be given a schema. */
 void question_system(const struct llm *l, const struct llm_question *q, struct buf *out);
 bool question_by_schema(const struct llm *l, const struct llm_question *q);
 bool question_by_json(const struct llm *l, const struct llm_question *q);

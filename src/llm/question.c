@@ -66,16 +66,24 @@ void question_schema(
 }
 
 /* Limits differ from question to question, and the system text must not. */
-void question_system(const struct llm *l, const struct llm_question *q, struct buf *out)
+void question_in_words(const struct llm_question *q, struct buf *out)
 {
 	struct jw w = { .out = out };
 
 	buf_str(out, q->system ? q->system : "");
-	if (!q->schema || question_by_schema(l, q))
+	if (!q->schema)
 		return;
 	buf_printf(out, "%sAnswer with JSON that fits this schema, and with nothing else:\n",
 		out->len ? "\n\n" : "");
 	schema_without_limits(q, &w, NULL);
+}
+
+void question_system(const struct llm *l, const struct llm_question *q, struct buf *out)
+{
+	if (!question_by_schema(l, q))
+		question_in_words(q, out);
+	else if (q->system)
+		buf_str(out, q->system);
 }
 
 int64_t question_tokens(const struct llm *l, const struct llm_question *q)

@@ -404,7 +404,7 @@ def test_a_command_is_a_model(driver, script, outcome, words):
 def test_a_command_gets_the_question_and_knows_that_it_observes(driver):
     [a] = driver.run("command", "cat; env", system="Be brief.", schema=SCHEMA, text="What happened?",
                      env={"CLAUDECODE": "1", "CLAUDE_CODE_ENTRYPOINT": "cli", "REMANENCE_OBSERVER_KEY": KEY})
-    assert a["text"].startswith("Be brief.\n\nWhat happened?\n\nAnswer with JSON") and '"required":["title"]' in a["text"]
+    assert a["text"].startswith("Be brief.\n\nAnswer with JSON") and '"required":["title"]}\n\nWhat happened?\n' in a["text"]
     assert "REMANENCE_IGNORE=1" in a["text"] and "REMANENCE_OBSERVER=1" in a["text"]
     assert "CLAUDECODE" not in a["text"] and "ENTRYPOINT" not in a["text"] and KEY not in a["text"]
     [a] = driver.run("command", "pwd", text="x" * 300000)
