@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/mem.h"
-#include "index/vectors_parts.h"
+#include "index/vectors_guess.h"
 
 #define FILE_VECTORS_MAX 400000u /* larger ones are not merged any more */
 #define MERGE_RATIO 2u           /* a file is merged with newer ones that are together half its size */
@@ -71,6 +71,7 @@ void vectors_free(struct vectors *v)
 		return;
 	for (size_t i = 0; i < v->n; i++)
 		vectors_part_free(v->files[i]);
+	guess_drop_spare(v);
 	tail_reset(v);
 	free(v->tail_sum);
 	pthread_mutex_destroy(&v->change);
@@ -318,6 +319,7 @@ int vectors_flush(struct vectors *v, struct err *err)
 	pthread_mutex_lock(&v->change);
 	int result = flush(v, err);
 	pthread_mutex_unlock(&v->change);
+	guess_drop_spare(v);
 	return result;
 }
 

@@ -93,7 +93,7 @@ bool vectors_get(struct vectors *v, doc_id id, uint32_t hash, float *ret, size_t
 void vectors_spans(struct vectors *v, struct vectors_spans *ret);
 /* Kept with the next file. */
 void vectors_set_spans(struct vectors *v, const struct vectors_spans *spans);
-/* Writes the tail and the spans, merges files of about the same size. */
+/* Writes the tail and the spans, merges files of about the same size; gives back what scans keep. */
 int vectors_flush(struct vectors *v, struct err *err);
 /* Rewrites all files without documents that are not alive, and overwrites the old ones. */
 typedef bool vectors_alive_fn(void *ctx, doc_id id);

@@ -11,7 +11,9 @@
 #include "index/vectors_guess.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/mem.h"
 #include "index/vectors_best.h"
@@ -22,7 +24,8 @@
 #define NONE UINT16_MAX /* the row does not count */
 #define TABLE_FIRST 1024u
 #define CHOSEN_BITS 65536u
-#define BLOCK 64u /* rows looked at together */
+#define BLOCK 64u   /* rows looked at together */
+#define STRETCH 32u /* rows passed over together: most are not near */
 #define LEAST_SQUARED 1e-6
 
 /* What is guessed of a session. */
@@ -34,9 +37,11 @@ struct likely {
 };
 
 struct guess {
-	const struct vectors *v;
+	struct vectors *v;
 	const struct vectors_scan *scan;
-	uint16_t *near[VECTORS_FILES_MAX]; /* steps of each row, 1 … FARTHEST, or NONE */
+	uint16_t *rows; /* of all files with bits */
+	size_t rows_cap;
+	uint16_t *near[VECTORS_FILES_MAX]; /* of each: steps of each row, 1 … FARTHEST, or NONE */
 	uint32_t counts[FARTHEST + 1];
 	uint16_t cut; /* by session: what no row of a chosen session is beyond */
 	struct likely *at;
@@ -192,7 +197,7 @@ static void guess_file(struct guess *g, size_t file)
 	vector_differ_fn *differ = vector_differ();
 	struct ruler ruler;
 	ruler_init(&ruler, p, s->query);
-	uint16_t *near = g->near[file] = mem_resize(NULL, (p->ndocs + 1) * sizeof(*near));
+	uint16_t *near = g->near[file];
 	for (uint32_t i = 0; i < p->ndocs; i += BLOCK) {
 		uint32_t rows[BLOCK], end = MIN(i + BLOCK, p->ndocs);
 		size_t n = block_rows(p, s, (struct block){ i, end }, rows);
@@ -208,17 +213,59 @@ static void guess_file(struct guess *g, size_t file)
 	}
 }
 
-struct guess *guess_new(const struct vectors *v, const struct vectors_scan *scan)
+static void guess_drop(struct guess *g)
 {
-	struct guess *g = NULL;
-	for (size_t i = 0; i < v->n; i++) {
+	if (!g)
+		return;
+	free(g->rows);
+	free(g->at);
+	free(g);
+}
+
+/* Rows of files with bits. */
+static size_t count_rows(const struct vectors *v)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < v->n; i++)
+		n += v->files[i]->bits.at ? v->files[i]->ndocs : 0;
+	return n;
+}
+
+/*
+ * In the memory of the scan before, which is some megabytes: asking the system for them anew, page by
+ * page, takes longer than to fill them.
+ */
+static struct guess *guess_start(struct vectors *v, const struct vectors_scan *scan, size_t rows)
+{
+	struct guess *g = atomic_exchange(&v->spare, NULL);
+	if (!g)
+		g = mem_alloc(sizeof(*g));
+	const struct guess had = *g;
+	*g = (struct guess){ .v = v,
+		.scan = scan,
+		.rows = had.rows,
+		.rows_cap = had.rows_cap,
+		.at = had.at,
+		.size = had.size };
+	if (g->size)
+		memset(g->at, 0, g->size * sizeof(*g->at));
+	if (g->rows_cap < rows) {
+		free(g->rows);
+		g->rows = mem_resize(NULL, rows * sizeof(*g->rows));
+		g->rows_cap = rows;
+	}
+	return g;
+}
+
+struct guess *guess_new(struct vectors *v, const struct vectors_scan *scan)
+{
+	const size_t rows = count_rows(v);
+	struct guess *g = rows ? guess_start(v, scan, rows) : NULL;
+	for (size_t i = 0, at = 0; g && i < v->n; i++) {
 		if (!v->files[i]->bits.at)
 			continue;
-		if (!g) {
-			g = mem_alloc(sizeof(*g));
-			g->v = v;
-			g->scan = scan;
-		}
+		g->near[i] = g->rows + at;
+		at += v->files[i]->ndocs;
 		guess_file(g, i);
 	}
 	return g;
@@ -226,12 +273,14 @@ struct guess *guess_new(const struct vectors *v, const struct vectors_scan *scan
 
 void guess_free(struct guess *g)
 {
-	if (!g)
-		return;
-	for (size_t i = 0; i < VECTORS_FILES_MAX; i++)
-		free(g->near[i]);
-	free(g->at);
-	free(g);
+	struct guess *none = NULL;
+	if (g && !atomic_compare_exchange_strong(&g->v->spare, &none, g))
+		guess_drop(g);
+}
+
+void guess_drop_spare(struct vectors *v)
+{
+	guess_drop(atomic_exchange(&v->spare, NULL));
 }
 
 /* --- Choosing. --- */
@@ -284,11 +333,34 @@ bool guess_is_chosen(const struct guess *g, uint32_t session)
 	return s && s->session && s->limit;
 }
 
-bool guess_is_likely(const struct guess *g, size_t file, uint32_t row)
+static bool is_likely(const struct guess *g, size_t file, uint32_t row)
 {
-	uint16_t near = g->near[file][row];
-	if (near > g->cut || !g->scan->by_session)
-		return near <= g->cut;
+	if (!g->scan->by_session)
+		return true;
 	uint32_t session = g->v->files[file]->rows[row].session, bit = session % CHOSEN_BITS;
-	return g->chosen[bit / 64] >> bit % 64 & 1 && near <= slot(g, session)->limit;
+	return g->chosen[bit / 64] >> bit % 64 & 1 && g->near[file][row] <= slot(g, session)->limit;
+}
+
+/* Of STRETCH rows. */
+static bool has_near(const uint16_t *near, uint16_t cut)
+{
+	uint16_t any = 0;
+	for (uint32_t i = 0; i < STRETCH; i++)
+		any |= (uint16_t)(near[i] <= cut);
+	return any;
+}
+
+uint32_t guess_next(const struct guess *g, size_t file, uint32_t row)
+{
+	const uint16_t *near = g->near[file], cut = g->cut;
+	const uint32_t end = g->v->files[file]->ndocs;
+	while (row < end) {
+		if (row % STRETCH == 0 && end - row >= STRETCH && !has_near(near + row, cut))
+			row += STRETCH;
+		else if (near[row] <= cut && is_likely(g, file, row))
+			return row;
+		else
+			row++;
+	}
+	return end;
 }

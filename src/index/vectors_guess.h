@@ -13,13 +13,16 @@
 struct guess;
 
 /* Makes the guesses of all files with bits; NULL when there are none. */
-struct guess *guess_new(const struct vectors *v, const struct vectors_scan *scan);
-void guess_free(struct guess *g);
+struct guess *guess_new(struct vectors *v, const struct vectors_scan *scan);
+void guess_free(struct guess *g); /* leaves its memory to the next scan */
+/* Gives that memory back. */
+void guess_drop_spare(struct vectors *v);
 /* By session: a row of another part, with its score. */
 void guess_add(struct guess *g, uint32_t session, float score);
 /* After the last guess_add, before what follows. */
 void guess_choose(struct guess *g);
-bool guess_is_likely(const struct guess *g, size_t file, uint32_t row);
+/* The first likely row from this one on; the number of the file's rows when there is none. */
+uint32_t guess_next(const struct guess *g, size_t file, uint32_t row);
 /* Sessions that are not chosen were not compared whole. */
 bool guess_is_chosen(const struct guess *g, uint32_t session);
 

@@ -64,6 +64,7 @@ struct vectors {
 	struct vectors_spans spans;
 	bool is_changed; /* since the manifest was written */
 	struct vectors_prefilter prefilter;
+	struct guess *_Atomic spare; /* of the scan before (vectors_guess.h) */
 };
 
 /* vectors_file.c */

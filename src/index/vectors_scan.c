@@ -141,13 +141,13 @@ static void scan_part(struct pass *p, const struct vectors_part *part)
 static void scan_likely(struct pass *p, const struct vectors_part *part, size_t file)
 {
 	struct queue q = { 0 };
-	for (uint32_t i = 0; i < part->ndocs; i++)
-		if (guess_is_likely(p->guess, file, i))
-			queue_add(&q, p, part, i);
+	for (uint32_t i = guess_next(p->guess, file, 0); i < part->ndocs;
+		i = guess_next(p->guess, file, i + 1))
+		queue_add(&q, p, part, i);
 	queue_end(&q, p, part);
 }
 
-static void scan_all(struct pass *p, const struct vectors *v)
+static void scan_all(struct pass *p, struct vectors *v)
 {
 	p->guess = guess_new(v, p->scan);
 	for (size_t f = 0; f < v->n; f++)
