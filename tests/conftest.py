@@ -1,5 +1,6 @@
 """What the tests share: a data folder of their own for each, the programs under test, and a runner."""
 import fcntl
+import json
 import os
 import pathlib
 import shutil
@@ -33,12 +34,16 @@ def scratch():
 POSTGRES = [str(pathlib.Path(__file__).parent / "services" / "postgres")]
 CACHE = os.environ.get("REMANENCE_TEST_CACHE", os.path.expanduser("~/.cache/remanence-tests"))
 FOLDER = "REMANENCE_TEST_POSTGRES"  # of the server of this run, for all processes of it
+# How long each test took last time: the longest begin first, so that no worker is left with one in the end.
+TIMES = pathlib.Path(CACHE) / "times.json"
 
 
 def pytest_configure(config):
     if FOLDER not in os.environ:
         os.environ[FOLDER] = tempfile.mkdtemp(prefix="rem-pg-", dir="/tmp")
         config.is_owner_of_postgres = True
+        if TIMES.exists():
+            shutil.copy(TIMES, os.environ[FOLDER])
 
 
 def pytest_unconfigure(config):
@@ -47,6 +52,32 @@ def pytest_unconfigure(config):
         if (pathlib.Path(folder) / "data").exists():
             subprocess.run([*POSTGRES, "stop", CACHE, folder], check=False)
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def known_times(path):
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError):
+        return {}
+
+
+def pytest_collection_modifyitems(items):
+    # All workers have to order alike, whatever another run writes meanwhile.
+    known = known_times(pathlib.Path(os.environ[FOLDER]) / TIMES.name)
+    items.sort(key=lambda item: -known.get(item.nodeid, 0))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """In the one process that hears of all tests."""
+    took = {}
+    for reports in terminalreporter.stats.values():
+        for r in reports:
+            if hasattr(r, "duration") and hasattr(r, "nodeid"):
+                took[r.nodeid] = round(took.get(r.nodeid, 0) + r.duration, 2)
+    TIMES.parent.mkdir(parents=True, exist_ok=True)
+    part = TIMES.with_suffix(".%d" % os.getpid())
+    part.write_text(json.dumps({**known_times(TIMES), **took}))
+    part.replace(TIMES)
 
 
 @pytest.fixture(scope="session")

@@ -69,11 +69,13 @@ static int memories_of_hits(struct lookup *l, const struct hit *hits, size_t n, 
 			ids[nids++] = DOC_ROW(hits[i].id);
 	if (nids && store_memories(l->call->store, a, ids, nids, memories, err))
 		return -1;
+	/* A chunk's file is not among these: chunk_members tells it. */
 	for (size_t i = 0; i < nids; i++) {
-		struct files_seen seen;
+		struct files_seen seen = { .memory = memories[i].id };
 		if (!memories[i].id)
 			continue;
-		if (query_memory_files_seen(l->call->store, a, &memories[i], HIT_FILES_MAX, &seen, err))
+		if (memories[i].kind != KIND_CHUNK &&
+			query_memory_files_seen(l->call->store, a, &memories[i], HIT_FILES_MAX, &seen, err))
 			return -1;
 		ARENA_PUSH(a, l->seen, l->nseen, l->seen_cap, seen);
 	}

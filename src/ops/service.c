@@ -194,8 +194,8 @@ static void scale_make(struct candidates *c)
 	struct meaning *m = arena_alloc(call->arena, sizeof(*m));
 	if (meaning_ask(call, c->text, m, why))
 		similarity_learn(&c->scale, cosines,
-			vectors_sample(m->vectors, &m->query, &all_chunks, ARRAY_LEN(cosines),
-				cosines));
+			vectors_sample(
+				m->vectors, &m->query, &all_chunks, ARRAY_LEN(cosines), cosines));
 }
 
 /*
@@ -214,18 +214,31 @@ static double similarity_of(struct candidates *c, const struct candidate *of)
 	return MIN(MAX(words, meaning), 1);
 }
 
-static int candidate_add(
-	struct candidates *c, const struct found *f, const char *namespace, struct err *err)
+static void candidate_add(struct candidates *c, const struct found *f,
+	const struct chunk_place *place, const char *namespace)
 {
-	struct candidate new = { .memory = f->memory, .cosine = f->hit.similarity, .rank = c->n };
-	bool is_chunk;
+	struct candidate new = {
+		.memory = f->memory, .place = *place, .cosine = f->hit.similarity, .rank = c->n
+	};
 
-	if (query_chunk(c->call->store, c->call->arena, f->memory->id, &new.place, &is_chunk, err))
-		return -1;
-	if (!is_chunk || (namespace && strcmp(namespace, new.place.namespace)))
-		return 0;
+	if (!place->memory || c->n == c->max || (namespace && strcmp(namespace, place->namespace)))
+		return;
 	new.similarity = similarity_of(c, &new);
 	ARENA_PUSH(c->call->arena, c->list, c->n, c->cap, new);
+}
+
+static int candidates_add(
+	struct candidates *c, const struct find_result *r, const char *namespace, struct err *err)
+{
+	int64_t ids[PAGE];
+	struct chunk_place *places = ARENA_ARRAY(c->call->arena, struct chunk_place, PAGE);
+
+	for (size_t i = 0; i < r->n; i++)
+		ids[i] = r->found[i].memory ? r->found[i].memory->id : 0;
+	if (query_chunks(c->call->store, c->call->arena, ids, r->n, places, err))
+		return -1;
+	for (size_t i = 0; i < r->n; i++)
+		candidate_add(c, &r->found[i], &places[i], namespace);
 	return 0;
 }
 
@@ -238,16 +251,13 @@ static int candidates_find(struct candidates *c, const struct wanted *w, struct 
 		.takes_far = true,
 		.filter = all_chunks,
 		.namespace = w->namespace,
-		.limit = PAGE,
+		.limit = MIN(c->max, PAGE),
 	};
-	struct find_result r = { .n = PAGE };
+	struct find_result r = { .n = f.limit };
 
-	for (; c->n < c->max && r.n == PAGE && f.offset < LOOKED_AT_MAX; f.offset += PAGE) {
-		if (find_run(&c->l, &f, &r, err))
+	for (; c->n < c->max && r.n == f.limit && f.offset < LOOKED_AT_MAX; f.offset += f.limit) {
+		if (find_run(&c->l, &f, &r, err) || candidates_add(c, &r, w->namespace, err))
 			return -1;
-		for (size_t i = 0; i < r.n && c->n < c->max; i++)
-			if (r.found[i].memory && candidate_add(c, &r.found[i], w->namespace, err))
-				return -1;
 	}
 	return 0;
 }

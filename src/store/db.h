@@ -66,6 +66,11 @@ struct db_rows;
 int db_query(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err);
 /* As db_query for a text made at run time (filters): not cached. */
 int db_query_once(struct db *db, const char *sql, const struct db_arg *args, size_t n, struct db_rows **ret, struct err *err);
+/*
+ * The same question about each of these ids, its only argument; `ids` stays the caller's until db_end. The rows of one follow
+ * those of the other; a column has to say whose a row is. Over a network it takes one round trip, not n.
+ */
+int db_query_each(struct db *db, const char *sql, const int64_t *ids, size_t n, struct db_rows **ret, struct err *err);
 int db_next(struct db_rows *r, struct err *err); /* 1 a row, 0 the end, -1 */
 void db_end(struct db_rows *r);                  /* NULL is fine */
 void db_end_ptr(struct db_rows **r);             /* for AUTO */

@@ -14,6 +14,8 @@ struct db_ops {
 	void (*close)(struct db *db);
 	int (*query)(struct db *db, const char *sql, bool is_kept, const struct db_arg *args, size_t n, struct db_rows **ret,
 		struct err *err);
+	/* NULL: one after another will do. */
+	int (*query_each)(struct db *db, const char *sql, const int64_t *ids, size_t n, struct db_rows **ret, struct err *err);
 	int (*next)(struct db_rows *r, struct err *err);
 	void (*end)(struct db_rows *r);
 	bool (*is_null)(struct db_rows *r, int col);
@@ -60,6 +62,9 @@ struct db {
 struct db_rows {
 	const struct db_ops *ops;
 };
+
+/* db_query_each by db_query. */
+int db_each_slowly(struct db *db, const char *sql, const int64_t *ids, size_t n, struct db_rows **ret, struct err *err);
 
 extern const struct db_ops sqlite_ops;
 extern const struct db_ops postgres_ops; /* where libpq was there at build time */

@@ -13,11 +13,12 @@ int store_memory_put(struct store *s, struct memory *m, struct err *err)
 	return m->refines && m->turn ? turn_refine(s, m->turn, err) : 0;
 }
 
+static const char by_id[] = "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1";
+
 static int load(struct store *s, struct arena *a, int64_t id, struct memory *ret, struct err *err)
 {
 	struct db_rows *r;
-	int rc = store_row(s, "SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.id = ?1",
-		DB_ARGS(db_i(id)), &r, err);
+	int rc = store_row(s, by_id, DB_ARGS(db_i(id)), &r, err);
 
 	if (rc <= 0)
 		return rc;
@@ -52,12 +53,17 @@ int store_memory_get(
 int store_memories(struct store *s, struct arena *a, const int64_t *ids, size_t n,
 	struct memory *ret, struct err *err)
 {
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc;
+
+	if (db_query_each(s->db, by_id, ids, n, &r, err) || (rc = db_next(r, err)) < 0)
+		return -1;
 	for (size_t i = 0; i < n; i++) {
-		int rc = load(s, a, ids[i], &ret[i], err);
-		if (rc < 0)
+		ret[i] = (struct memory){ 0 };
+		if (!rc || db_int(r, 0) != ids[i])
+			continue;
+		if (memory_row_read(s, a, r, &ret[i], err) || (rc = db_next(r, err)) < 0)
 			return -1;
-		if (rc == 0)
-			ret[i] = (struct memory){ 0 };
 	}
 	return 0;
 }
@@ -195,11 +201,11 @@ static int side(struct store *s, struct arena *a, const struct memory_query *q, 
 {
 	static const char before[] =
 		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at < ?1 AND (?2 = 0 OR m.project "
-					 "= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
+		"= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
 		" AND m.status <= 1 ORDER BY m.at DESC, m.id DESC LIMIT ?4";
 	static const char after[] =
 		"SELECT " MEMORY_COLUMNS " FROM memory m WHERE m.at >= ?1 AND (?2 = 0 OR m.project "
-					 "= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
+		"= ?2) AND (m.kind = ?3 OR ?3 < 0 AND m.kind <> 5)"
 		" AND m.status <= 1 ORDER BY m.at, m.id LIMIT ?4";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 

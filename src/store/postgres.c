@@ -18,18 +18,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 
-enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25 };
-enum { OID_FLOAT4 = 700, OID_FLOAT8 = 701, OID_NUMERIC = 1700 };
-
-#define NUMERIC_BASE 10000 /* of the digits of a number on the wire */
 #define SQL_WORD_MAX 64
-
-struct pg_rows {
-	struct db_rows base;
-	PGresult *result;
-	int at, n;
-	struct postgres *stream; /* rows come one by one over it; else NULL */
-};
 
 /* --- Arguments. --- */
 
@@ -426,11 +415,6 @@ int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *
 
 /* --- Rows. --- */
 
-static struct pg_rows *rows_of(struct db_rows *r)
-{
-	return (struct pg_rows *)r;
-}
-
 /* Each row of a stream is a result of its own, and so is the end. */
 static int stream_next(struct pg_rows *r, struct err *err)
 {
@@ -450,7 +434,20 @@ static int pg_next(struct db_rows *base, struct err *err)
 
 	if (r->stream)
 		return stream_next(r, err);
-	return ++r->at < r->n;
+	while (++r->at >= r->n && r->begun < r->nall) {
+		r->result = r->all[r->begun++];
+		r->n = PQntuples(r->result);
+		r->at = -1;
+	}
+	return r->at < r->n;
+}
+
+static void each_clear(struct pg_rows *r)
+{
+	for (size_t i = 0; i < r->nall; i++) {
+		PQclear(r->all[i]);
+		r->all[i] = NULL;
+	}
 }
 
 static void pg_end(struct db_rows *base)
@@ -458,134 +455,13 @@ static void pg_end(struct db_rows *base)
 	struct pg_rows *r = rows_of(base);
 	PGresult *rest;
 
-	PQclear(r->result);
+	if (!r->all)
+		PQclear(r->result);
+	each_clear(r);
+	free(r->all);
 	while (r->stream && r->stream->conn && (rest = PQgetResult(r->stream->conn)))
 		PQclear(rest);
 	free(base);
-}
-
-static bool pg_is_null(struct db_rows *r, int col)
-{
-	return PQgetisnull(rows_of(r)->result, rows_of(r)->at, col);
-}
-
-static const char *value_of(struct db_rows *r, int col)
-{
-	return PQgetvalue(rows_of(r)->result, rows_of(r)->at, col);
-}
-
-static Oid type_of(struct db_rows *r, int col)
-{
-	return PQftype(rows_of(r)->result, col);
-}
-
-static enum db_type pg_kind(struct db_rows *r, int col)
-{
-	if (pg_is_null(r, col))
-		return DB_NULL;
-	switch (type_of(r, col)) {
-	case OID_BYTEA:
-		return DB_BLOB;
-	case OID_FLOAT4:
-	case OID_FLOAT8:
-		return DB_REAL;
-	case OID_BOOL:
-	case OID_INT2:
-	case OID_INT4:
-	case OID_INT8:
-	case OID_NUMERIC:
-		return DB_INT;
-	default:
-		return DB_TEXT;
-	}
-}
-
-static int16_t short_at(const char *p)
-{
-	uint16_t n;
-
-	memcpy(&n, p, sizeof(n));
-	return (int16_t)be16toh(n);
-}
-
-/* Sums of whole numbers come as numeric: digits to the base of 10000, the first of which counts base^weight. */
-static int64_t numeric_int(const char *p)
-{
-	int digits = short_at(p), weight = short_at(p + 2);
-	bool is_negative = short_at(p + 4) == 0x4000;
-	int64_t sum = 0;
-
-	for (int i = 0; i <= weight; i++)
-		sum = sum * NUMERIC_BASE + (i < digits ? short_at(p + 8 + 2 * i) : 0);
-	return is_negative ? -sum : sum;
-}
-
-static double float_at(const char *p, Oid type)
-{
-	uint64_t bits;
-	uint32_t half;
-	double r;
-	float f;
-
-	if (type == OID_FLOAT4) {
-		memcpy(&half, p, sizeof(half));
-		half = be32toh(half);
-		memcpy(&f, &half, sizeof(f));
-		return (double)f;
-	}
-	memcpy(&bits, p, sizeof(bits));
-	bits = be64toh(bits);
-	memcpy(&r, &bits, sizeof(r));
-	return r;
-}
-
-static int64_t pg_int(struct db_rows *r, int col)
-{
-	const char *p = value_of(r, col);
-	uint64_t wide;
-	uint32_t half;
-
-	if (pg_is_null(r, col))
-		return 0;
-	switch (type_of(r, col)) {
-	case OID_INT8:
-		memcpy(&wide, p, sizeof(wide));
-		return (int64_t)be64toh(wide);
-	case OID_INT4:
-		memcpy(&half, p, sizeof(half));
-		return (int32_t)be32toh(half);
-	case OID_INT2:
-		return short_at(p);
-	case OID_BOOL:
-		return *p != 0;
-	case OID_NUMERIC:
-		return numeric_int(p);
-	case OID_FLOAT4:
-	case OID_FLOAT8:
-		return (int64_t)float_at(p, type_of(r, col));
-	default:
-		return atoll(p);
-	}
-}
-
-static double pg_real(struct db_rows *r, int col)
-{
-	Oid type = type_of(r, col);
-
-	if (type == OID_FLOAT4 || type == OID_FLOAT8)
-		return pg_is_null(r, col) ? 0 : float_at(value_of(r, col), type);
-	return (double)pg_int(r, col);
-}
-
-static const char *pg_text(struct db_rows *r, int col)
-{
-	return pg_is_null(r, col) ? NULL : value_of(r, col);
-}
-
-static const void *pg_blob(struct db_rows *r, int col, size_t *ret_n)
-{
-	*ret_n = (size_t)PQgetlength(rows_of(r)->result, rows_of(r)->at, col);
-	return pg_is_null(r, col) ? NULL : value_of(r, col);
 }
 
 static int pg_stream(struct db *base, const char *sql, struct db_rows **ret, struct err *err)
@@ -610,8 +486,46 @@ static int pg_columns(struct db_rows *r)
 
 static const char *pg_column(struct db_rows *r, int col, bool *ret_is_blob)
 {
-	*ret_is_blob = type_of(r, col) == OID_BYTEA;
+	*ret_is_blob = PQftype(rows_of(r)->result, col) == OID_BYTEA;
 	return PQfname(rows_of(r)->result, col);
+}
+
+static int each_attempt(struct postgres *db, const char *sql, const int64_t *ids, size_t n,
+	PGresult **ret, struct err *err)
+{
+	AUTO(order_done) struct order o = { .sent.sql = sql, .s = find_slot(db, sql) };
+
+	put_args(&o.args, DB_ARGS(db_i(0)));
+	if (pg_ready(db, err) || pg_pipe_settle(db, err))
+		return -1;
+	o.s->sql = sql;
+	return make_ready(db, &o, err) ? -1 : pg_pipe_each(db, &o.sent, ids, n, ret, err);
+}
+
+static int pg_query_each(struct db *base, const char *sql, const int64_t *ids, size_t n,
+	struct db_rows **ret, struct err *err)
+{
+	struct postgres *db = postgres_of(base);
+	bool had_link = db->conn && !db->has_begun;
+
+	if (!find_slot(db, sql)) /* too many are kept */
+		return db_each_slowly(base, sql, ids, n, ret, err);
+	struct pg_rows *r = mem_alloc(sizeof(*r));
+
+	*r = (struct pg_rows){ .base.ops = &postgres_ops,
+		.all = mem_alloc((n + 1) * sizeof(PGresult *)),
+		.nall = n,
+		.at = -1 };
+	int failed = each_attempt(db, sql, ids, n, r->all, err);
+	if (failed && had_link && !db->conn) {
+		each_clear(r);
+		failed = each_attempt(db, sql, ids, n, r->all, err);
+	}
+	if (!failed)
+		*ret = &r->base;
+	else
+		pg_end(&r->base);
+	return failed;
 }
 
 /* --- Transactions. --- */
@@ -712,6 +626,7 @@ const struct db_ops postgres_ops = {
 	.open = pg_open,
 	.close = pg_close,
 	.query = pg_query,
+	.query_each = pg_query_each,
 	.next = pg_next,
 	.end = pg_end,
 	.is_null = pg_is_null,

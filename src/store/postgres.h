@@ -8,7 +8,7 @@
 #include "store/driver.h"
 
 /*
- * Shared by postgres.c (statements and rows), postgres_pipe.c (writes that nobody waits for), postgres_link.c (connections and
+ * Shared by postgres.c (statements), postgres_rows.c (values), postgres_pipe.c (writes that nobody waits for), postgres_link.c (connections and
  * errors) and postgres_care.c (what only a driver can do) only.
  */
 
@@ -84,6 +84,24 @@ struct postgres {
 	struct pg_statement statements[PG_STATEMENTS_MAX];
 };
 
+enum { OID_BOOL = 16, OID_BYTEA = 17, OID_INT8 = 20, OID_INT2 = 21, OID_INT4 = 23, OID_TEXT = 25 };
+enum { OID_FLOAT4 = 700, OID_FLOAT8 = 701, OID_NUMERIC = 1700 };
+
+struct pg_rows {
+	struct db_rows base;
+	PGresult *result;
+	int at, n;
+	struct postgres *stream; /* rows come one by one over it; else NULL */
+	PGresult *
+		*all; /* of several questions, `result` being the last that was begun; else NULL */
+	size_t nall, begun;
+};
+
+static inline struct pg_rows *rows_of(struct db_rows *r)
+{
+	return (struct pg_rows *)r;
+}
+
 static inline struct postgres *postgres_of(struct db *db)
 {
 	return (struct postgres *)db;
@@ -116,10 +134,20 @@ int pg_pipe_send(struct postgres *db, const struct pg_sent *sent, const struct p
 int pg_pipe_settle(struct postgres *db, struct err *err);
 /* As that, and gives the result of a statement that was sent behind; NULL when one of the others failed. */
 PGresult *pg_pipe_last(struct postgres *db, struct err *err);
+/* Runs a statement once for each id, its only argument, with nothing waiting: ret[n] results, the caller's to clear. */
+int pg_pipe_each(struct postgres *db, const struct pg_sent *sent, const int64_t *ids, size_t n, PGresult **ret, struct err *err);
 /* Before a rollback: waits, and forgets failures. */
 void pg_pipe_forget(struct postgres *db);
 int pg_id_take(struct postgres *db, struct pg_table *t, int64_t *ret, struct err *err);
 void pg_ids_drop(struct postgres *db);
+
+/* postgres_rows.c */
+bool pg_is_null(struct db_rows *r, int col);
+enum db_type pg_kind(struct db_rows *r, int col);
+int64_t pg_int(struct db_rows *r, int col);
+double pg_real(struct db_rows *r, int col);
+const char *pg_text(struct db_rows *r, int col);
+const void *pg_blob(struct db_rows *r, int col, size_t *ret_n);
 
 /* postgres_care.c */
 int pg_version(struct db *db, int64_t *ret, struct err *err);

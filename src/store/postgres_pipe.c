@@ -9,6 +9,7 @@
  */
 #include "store/postgres.h"
 
+#include <endian.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -131,6 +132,52 @@ void pg_pipe_forget(struct postgres *db)
 		pg_pipe_settle(db, NULL);
 	db->pipe.n = db->pipe.bytes = 0;
 	db->pipe.has_failed = db->pipe.is_id_late = false;
+}
+
+/* --- One question about many rows. --- */
+
+static int send_each(struct postgres *db, const struct pg_sent *sent, const int64_t *ids, size_t n,
+	struct err *err)
+{
+	static const int length = sizeof(uint64_t), format = 1;
+
+	if (!PQenterPipelineMode(db->conn))
+		return pg_fail_at(db, NULL, sent->sql, err);
+	for (size_t i = 0; i < n; i++) {
+		uint64_t bits = htobe64((uint64_t)ids[i]);
+		const char *value = (const char *)&bits;
+		if (!PQsendQueryPrepared(db->conn, sent->name, 1, &value, &length, &format, 1))
+			return pg_fail_at(db, NULL, sent->sql, err);
+	}
+	return PQpipelineSync(db->conn) ? 0 : pg_fail_at(db, NULL, sent->sql, err);
+}
+
+/* So many that what is sent never waits for what comes back to be read. */
+static int each_of(struct postgres *db, const struct pg_sent *sent, const int64_t *ids, size_t n,
+	PGresult **ret, struct err *err)
+{
+	int failed = send_each(db, sent, ids, n, err);
+
+	for (size_t i = 0; i < n && db->conn; i++) {
+		take(db, &ret[i]);
+		if (!failed && !is_good(ret[i]))
+			failed = pg_fail_at(db, ret[i], sent->sql, err);
+	}
+	PGresult *end = db->conn ? PQgetResult(db->conn) : NULL;
+	PQclear(end);
+	if (db->conn && !PQexitPipelineMode(db->conn))
+		return failed ? -1 : pg_fail_at(db, NULL, sent->sql, err);
+	return failed;
+}
+
+int pg_pipe_each(struct postgres *db, const struct pg_sent *sent, const int64_t *ids, size_t n,
+	PGresult **ret, struct err *err)
+{
+	int failed = 0;
+
+	for (size_t i = 0; i < n && !failed; i += PG_PIPE_MAX)
+		failed = each_of(db, sent, ids + i, MIN(n - i, PG_PIPE_MAX), ret + i, err);
+	return failed;
 }
 
 /* --- Numbers. --- */

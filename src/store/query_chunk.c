@@ -3,36 +3,52 @@
 #include "base/mem.h"
 #include "store/room.h"
 
-int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_place *ret,
-	bool *ret_found, struct err *err)
+static struct chunk_place place_read(struct arena *a, struct db_rows *r)
 {
-	static const char sql[] = "SELECT f.namespace, d.root, f.path, c.section, f.title, f.metadata, f.checksum, "
+	return (struct chunk_place){
+		.memory = db_int(r, 0),
+		.namespace = arena_str(a, db_text(r, 1)),
+		.root = arena_str(a, db_text(r, 2)),
+		.path = arena_str(a, db_text(r, 3)),
+		.section = row_str(a, r, 4),
+		.title = row_str(a, r, 5),
+		.metadata = row_str(a, r, 6),
+		.checksum = row_str(a, r, 7),
+		.index = db_int(r, 8),
+		.position = db_int(r, 9),
+		.first_line = db_int(r, 10),
+		.last_line = db_int(r, 11),
+	};
+}
+
+int query_chunks(struct store *s, struct arena *a, const int64_t *memories, size_t n,
+	struct chunk_place *ret, struct err *err)
+{
+	static const char sql[] = "SELECT c.memory, f.namespace, d.root, f.path, c.section, f.title, f.metadata, f.checksum, "
 				  "c.chunk_index, c.position, c.first_line, c.last_line FROM chunk c JOIN source_file f ON "
 				  "f.id = c.source_file JOIN folder d ON d.id = f.folder WHERE c.memory = ?1";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	int rc;
 
-	if (db_query(store_db(s), sql, DB_ARGS(db_i(memory)), &r, err))
+	if (db_query_each(store_db(s), sql, memories, n, &r, err) || (rc = db_next(r, err)) < 0)
 		return -1;
-	int n = db_next(r, err);
-	if (n < 0)
+	for (size_t i = 0; i < n; i++) {
+		ret[i] = (struct chunk_place){ 0 };
+		if (!rc || db_int(r, 0) != memories[i])
+			continue;
+		ret[i] = place_read(a, r);
+		if ((rc = db_next(r, err)) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_place *ret,
+	bool *ret_found, struct err *err)
+{
+	if (query_chunks(s, a, &memory, 1, ret, err))
 		return -1;
-	*ret_found = n > 0;
-	if (!n)
-		return 0;
-	*ret = (struct chunk_place){
-		.memory = memory,
-		.namespace = arena_str(a, db_text(r, 0)),
-		.root = arena_str(a, db_text(r, 1)),
-		.path = arena_str(a, db_text(r, 2)),
-		.section = row_str(a, r, 3),
-		.title = row_str(a, r, 4),
-		.metadata = row_str(a, r, 5),
-		.checksum = row_str(a, r, 6),
-		.index = db_int(r, 7),
-		.position = db_int(r, 8),
-		.first_line = db_int(r, 9),
-		.last_line = db_int(r, 10),
-	};
+	*ret_found = ret->memory != 0;
 	return 0;
 }
 

@@ -18,6 +18,9 @@ struct chunk_place {
 /* *ret is false when the memory is no chunk of a known file. */
 int query_chunk(struct store *s, struct arena *a, int64_t memory, struct chunk_place *ret,
 	bool *ret_found, struct err *err);
+/* Of several, in the order asked; one that is no chunk of a known file has `memory` 0. */
+int query_chunks(struct store *s, struct arena *a, const int64_t *memories, size_t n,
+	struct chunk_place *ret, struct err *err);
 /* All namespaces, by name. */
 int query_namespaces(
 	struct store *s, struct arena *a, const char ***ret, size_t *ret_n, struct err *err);

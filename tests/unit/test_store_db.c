@@ -200,8 +200,7 @@ static void a_connection_that_ends_takes_what_waited_with_it(void **state)
 	ok(db_begin(db, &f->err));
 	for (int i = 0; i < 3; i++)
 		ok(put(f, (const char *[]){ "a", "b", "c" }[i], i));
-	ok(db_one(store_db(other),
-		"SELECT pg_terminate_backend(CAST(?1 AS int), 5000)",
+	ok(db_one(store_db(other), "SELECT pg_terminate_backend(CAST(?1 AS int), 5000)",
 		DB_ARGS(db_i(backend)), 0, &backend, &f->err));
 	assert_int_equal(db_commit(db, &f->err), -1);
 	assert_int_equal(f->err.code, ERR_BUSY);
@@ -211,6 +210,69 @@ static void a_connection_that_ends_takes_what_waited_with_it(void **state)
 	ok(put(f, "a", 1));
 	assert_int_equal(number(f, "SELECT count(*) FROM thing"), 1);
 	store_close(other);
+}
+
+/* Missing ones give no row; the answer is that of asking one by one, writes that wait included. */
+static void one_question_about_many_rows_gives_them_in_the_order_asked(void **state)
+{
+	static const char by_id[] = "SELECT id, n, name FROM thing WHERE id = ?1";
+	struct fixture *f = *state;
+	struct db *db = store_db(f->s);
+	static int64_t ids[MANY];
+	uint64_t seed = 5;
+	char name[16];
+
+	ok(db_begin(db, &f->err));
+	for (int i = 1; i <= MANY / 2; i++) {
+		snprintf(name, sizeof(name), "t%d", i);
+		ok(put(f, name, i));
+		ids[i - 1] = db_last_id(db);
+	}
+	for (size_t i = MANY / 2; i < MANY; i++)
+		ids[i] = i % 3 ? ids[unit_below(&seed, MANY / 2)] : INT64_MAX - (int64_t)i;
+	for (int round = 0; round < 3; round++) {
+		AUTO(db_end_ptr) struct db_rows *r = NULL;
+		ok(db_query_each(db, by_id, ids, MANY, &r, &f->err));
+		for (size_t i = 0; i < MANY; i++) {
+			if (ids[i] > INT32_MAX)
+				continue;
+			assert_int_equal(db_next(r, &f->err), 1);
+			assert_int_equal(db_int(r, 0), ids[i]);
+			snprintf(name, sizeof(name), "t%d", (int)db_int(r, 1));
+			assert_string_equal(db_text(r, 2), name);
+		}
+		assert_int_equal(db_next(r, &f->err), 0);
+		if (round == 1)
+			ok(db_commit(db, &f->err));
+	}
+	struct db_rows *none = NULL;
+	ok(db_query_each(db, by_id, ids, 0, &none, &f->err));
+	assert_int_equal(db_next(none, &f->err), 0);
+	db_end(none);
+}
+
+static void one_question_about_many_rows_fails_as_one_about_one_does(void **state)
+{
+	struct fixture *f = *state;
+	struct db *db = store_db(f->s);
+	const int64_t ids[] = { 1, 0, 2 };
+	struct db_rows *r = NULL;
+
+	ok(put(f, "one", 1));
+	ok(put(f, "two", 2));
+	int failed = db_query_each(
+		db, "SELECT id FROM nothing WHERE id = ?1", ids, ARRAY_LEN(ids), &r, &f->err);
+	if (!failed)
+		failed = db_next(r, &f->err);
+	db_end(r);
+	assert_int_equal(failed, -1);
+	assert_int_equal(f->err.code, ERR_STORE);
+	assert_int_equal(number(f, "SELECT count(*) FROM thing"), 2);
+	if (is_file(f))
+		return;
+	failed = db_query_each(db, "SELECT 1 / ?1", ids, ARRAY_LEN(ids), &r, &f->err);
+	assert_int_equal(failed, -1);
+	assert_int_equal(number(f, "SELECT count(*) FROM thing"), 2);
 }
 
 #define on_store(test) cmocka_unit_test_setup_teardown(test, things_open, fixture_close)
@@ -224,6 +286,8 @@ int main(void)
 		on_store(many_writes_are_stored_in_their_order),
 		on_store(the_number_of_a_row_is_its_own_whichever_statement_made_it),
 		on_store(numbers_grow_over_transactions_and_connections),
+		on_store(one_question_about_many_rows_gives_them_in_the_order_asked),
+		on_store(one_question_about_many_rows_fails_as_one_about_one_does),
 		on_store(a_connection_that_ends_takes_what_waited_with_it),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
