@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "llm/parts.h"
 
-#define TRIES_MAX 7
+#define TRIES_MAX 8
 #define HEADERS_MAX 5
 #define REPLY_BYTES_MAX (64u << 20) /* of a stream with all that stands around the text */
 #define CHECK_BYTES_MAX (4u << 20)
@@ -223,6 +223,7 @@ static void send_once(struct llm *l, const struct llm_question *q, int total_ms,
 	take_reply(l, &s, &reply);
 	queue_bound(r);
 	l->thinks |= thinks(r);
+	l->circles |= r->is_circle;
 }
 
 /* --- What a server does not take. --- */
@@ -247,6 +248,7 @@ static unsigned refused_part(
 		{ "max_completion_tokens", LACKS_MAX_TOKENS },
 		{ "stream_options", LACKS_USAGE },
 		{ "temperature", LACKS_TEMPERATURE },
+		{ "frequency_penalty", LACKS_PENALTY },
 	};
 	char said[2 * PROBLEM_TEXT_MAX + 2];
 

@@ -9,6 +9,7 @@
 #include "llm/parts.h"
 
 #define WHOLE_PATH "/chat/completions"
+#define CIRCLE_PENALTY 0.5 /* of 0 to 2 */
 
 /* Does a part of the path look like "v1", "v4" or "v1beta"? */
 static bool has_version(const char *url)
@@ -74,6 +75,9 @@ static void body(const struct llm *l, const struct llm_question *q, struct jw *w
 	}
 	if (!(l->lacks & LACKS_TEMPERATURE))
 		jw_int(w, "temperature", 0);
+	/* Ollama does so by itself; llama.cpp and its kind go on for ever. */
+	if (l->circles && !(l->lacks & LACKS_PENALTY))
+		jw_real(w, "frequency_penalty", CIRCLE_PENALTY, 1);
 	if (q->max_tokens > 0)
 		jw_int(w, l->lacks & LACKS_MAX_TOKENS ? "max_completion_tokens" : "max_tokens",
 			question_tokens(l, q));

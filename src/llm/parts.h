@@ -20,7 +20,8 @@ enum {
 	LACKS_TEMPERATURE = 1 << 3,
 	LACKS_MAX_TOKENS = 1 << 4,  /* it wants max_completion_tokens */
 	LACKS_V1 = 1 << 5,          /* its path does not begin with /v1 */
-	LACKS_LIMITS = 1 << 6       /* how long texts and lists of a schema may be */
+	LACKS_LIMITS = 1 << 6,      /* how long texts and lists of a schema may be */
+	LACKS_PENALTY = 1 << 7      /* frequency_penalty */
 };
 
 struct llm {
@@ -30,6 +31,7 @@ struct llm {
 	const char *query;   /* "?…" of the address, or "" */
 	char *key;           /* on the heap; "" for none */
 	unsigned lacks;
+	bool circles;        /* an answer of it went round in circles */
 	bool thinks;         /* it was seen to, or used up its tokens without a word */
 	struct net *net; /* NULL: command */
 };

@@ -256,6 +256,14 @@ def test_a_model_that_thinks_gets_room_for_it_from_then_on(driver, provider, beh
     assert limits == [500, 500 + 4096]
 
 
+def test_a_model_that_went_round_in_circles_is_held_from_it_from_then_on(driver):
+    name = "going-round~%s" % uuid.uuid4().hex
+    answers = driver.run("openai", "%s/%s" % (driver.server.url, name), times=2, schema=SCHEMA)
+    assert [a["outcome"] for a in answers] == ["cut"] * 2 and all(a["bytes"] < 1000 for a in answers), answers
+    bodies = [json.loads(r["body"]) for r in driver.server.log if r["behaviour"] == name]
+    assert [b.get("frequency_penalty") for b in bodies] == [None, 0.5]
+
+
 def test_other_parts_that_a_server_refuses_are_left_out(driver):
     a, requests = driver.ask("openai", "no-usage", max_tokens=50)
     assert a["outcome"] == "ok" and len(requests) == 2
