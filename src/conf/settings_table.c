@@ -7,6 +7,9 @@
 #define CHARS_MAX 10000 /* agents cut what is longer */
 
 const struct setting_info settings_table[SETTING_COUNT] = {
+	[SET_AUTHOR] = { "author", SETTING_TEXT, "", 0, 64, NULL,
+		"whose memories these are on a store that others use too; empty: the name of the login (holds from "
+		"the next start)", false },
 	[SET_CAPTURE_HEADLESS] = { "capture.headless", SETTING_BOOL, "true", 0, 0, NULL,
 		"capture runs without a person too (claude -p, codex exec)", false },
 	[SET_CAPTURE_EXCLUDE] = { "capture.exclude", SETTING_LIST, "", 0, LIST_LONGEST, NULL,

@@ -15,7 +15,7 @@
 
 struct contract_fill {
 	struct contract_fill_setup setup;
-	char *keeper, *url;
+	char *keeper, *url, *author;
 	pthread_t thread;
 	pthread_mutex_t mutex; /* of what follows */
 	pthread_cond_t wake;
@@ -190,7 +190,11 @@ static int connect(struct contract_fill *f, struct err *err)
 
 	if (f->store)
 		return 0;
-	if (store_open(f->url, DB_WRITE, NULL, &s, err))
+	/* Its schema is for the login itself to make. */
+	const struct store_setup setup = {
+		.url = f->url, .mode = DB_WRITE, .author = f->author, .keeps_login = true
+	};
+	if (store_open_as(&setup, &s, err))
 		return -1;
 	pthread_mutex_lock(&f->mutex);
 	f->store = s;
@@ -298,6 +302,7 @@ struct contract_fill *contract_fill_new(const struct contract_fill_setup *setup)
 	buf_printf(&keeper, "%s:%s", host, setup->home);
 	f->setup = *setup;
 	f->url = mem_strdup(setup->url);
+	f->author = mem_strdup(setup->author);
 	f->keeper = mem_strdup(buf_cstr(&keeper));
 	f->is_busy = true;
 	pthread_mutex_init(&f->mutex, NULL);
@@ -323,6 +328,7 @@ void contract_fill_free(struct contract_fill *f)
 	pthread_mutex_destroy(&f->mutex);
 	free(f->keeper);
 	free(f->url);
+	free(f->author);
 	free(f);
 }
 

@@ -20,7 +20,7 @@
 #define CONTRACT_LOOK_MS 60000	      /* an extension may have been made by hand, a schema renamed */
 
 struct contract_fill_setup {
-	const char *url, *home; /* of the store; the data folder */
+	const char *url, *author, *home; /* of the store; whom the daemon works for; the data folder */
 	struct readers *readers;
 	struct embedding *embedding;
 };

@@ -1,3 +1,4 @@
+#include "daemon/author.h"
 #include "daemon/daemon.h"
 
 #include <errno.h>
@@ -178,6 +179,8 @@ static int index_of_store(struct daemon *d, struct err *err)
 	AUTO(buf_done) struct buf known = { 0 };
 	const char *mark = path_join(&d->arena, d->paths.run, "index-of");
 	const char *url = db_url_shown(&d->arena, d->url);
+	if (db_is_postgres(d->url)) /* what others share, and one's own: not the same for two authors */
+		url = arena_printf(&d->arena, "%s %s", url, d->author);
 	const char *usual = arena_printf(&d->arena, "sqlite:%s", d->paths.store);
 	if (file_read(mark, STORE_URL_MAX, &known, NULL))
 		buf_str(&known, usual);
@@ -203,8 +206,11 @@ static void heard(void *ctx, int64_t seq, bool has_merged)
 static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 {
 	d->url = store_url(d);
+	if (author_name(&d->arena, current_settings(d->current), &d->author, err))
+		return -1;
 	struct writer_setup setup = {
 		.url = d->url,
+		.author = d->author,
 		.backup = d->paths.backup,
 		.intake_make = intake_make,
 		.committed = committed,
@@ -216,7 +222,7 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 			err->code = ERR_STORE;
 		return -1;
 	}
-	d->readers = readers_new(d->url);
+	d->readers = readers_new(d->url, d->author);
 	if (writer_run(d->writer, LANE_REQUEST, born_run, ret_born, err))
 		return -1;
 	if (index_of_store(d, err))
@@ -229,11 +235,14 @@ static void open_shared(struct daemon *d)
 {
 	const struct contract_fill_setup contract = {
 		.url = d->url,
+		.author = d->author,
 		.home = d->paths.home,
 		.readers = d->readers,
 		.embedding = d->embedding,
 	};
-	const struct neighbours_setup neighbours = { .url = d->url, .heard = heard, .ctx = d };
+	const struct neighbours_setup neighbours = {
+		.url = d->url, .author = d->author, .heard = heard, .ctx = d
+	};
 	d->contract_fill = contract_fill_new(&contract);
 	d->neighbours = neighbours_new(&neighbours);
 }

@@ -40,6 +40,7 @@ struct daemon {
 	struct paths paths;
 	struct arena arena;
 	char *url; /* of the store */
+	const char *author;
 	int lock;  /* descriptor */
 	struct current *current;
 	struct writer *writer;

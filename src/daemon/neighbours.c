@@ -12,7 +12,7 @@
 
 struct neighbours {
 	struct neighbours_setup setup;
-	char *url;
+	char *url, *author;
 	struct store *store;
 	pthread_t thread;
 	_Atomic bool is_closing;
@@ -43,7 +43,8 @@ static int look(struct neighbours *n, struct err *err)
 
 static int listen(struct neighbours *n, struct err *err)
 {
-	if (!n->store && store_open(n->url, DB_READ, NULL, &n->store, err))
+	const struct store_setup setup = { .url = n->url, .mode = DB_READ, .author = n->author };
+	if (!n->store && store_open_as(&setup, &n->store, err))
 		return -1;
 	int heard = db_wait(store_db(n->store), WAIT_MS, err);
 	return heard > 0 ? look(n, err) : heard;
@@ -74,6 +75,7 @@ struct neighbours *neighbours_new(const struct neighbours_setup *setup)
 
 	n->setup = *setup;
 	n->url = mem_strdup(setup->url);
+	n->author = mem_strdup(setup->author);
 	n->merges = -1;
 	if (pthread_create(&n->thread, NULL, neighbours_main, n))
 		die("cannot start the thread that listens to other daemons");
@@ -88,5 +90,6 @@ void neighbours_free(struct neighbours *n)
 	pthread_join(n->thread, NULL);
 	store_close(n->store);
 	free(n->url);
+	free(n->author);
 	free(n);
 }

@@ -10,7 +10,7 @@
  */
 
 struct neighbours_setup {
-	const char *url;
+	const char *url, *author;
 	/*
 	 * Something was committed, `seq` is the last change. has_merged: projects became one, so that numbers that are
 	 * remembered may be out of date.

@@ -7,7 +7,7 @@
 #include "base/mem.h"
 
 struct readers {
-	char *url;
+	char *url, *author;
 	pthread_mutex_t mutex;
 	pthread_cond_t returned;
 	struct reader *idle;
@@ -17,10 +17,11 @@ struct readers {
 	const struct store *closed; /* by readers_recall, while still lent */
 };
 
-struct readers *readers_new(const char *url)
+struct readers *readers_new(const char *url, const char *author)
 {
 	struct readers *p = mem_alloc(sizeof(*p));
 	p->url = mem_strdup(url);
+	p->author = author ? mem_strdup(author) : NULL;
 	pthread_mutex_init(&p->mutex, NULL);
 	pthread_cond_init(&p->returned, NULL);
 	return p;
@@ -51,13 +52,15 @@ void readers_free(struct readers *p)
 	pthread_cond_destroy(&p->returned);
 	pthread_mutex_destroy(&p->mutex);
 	free(p->url);
+	free(p->author);
 	free(p);
 }
 
 static int reader_open(struct readers *p, struct reader **ret, struct err *err)
 {
 	struct store *store;
-	if (store_open(p->url, DB_READ, NULL, &store, err))
+	const struct store_setup setup = { .url = p->url, .mode = DB_READ, .author = p->author };
+	if (store_open_as(&setup, &store, err))
 		return -1;
 	struct reader *r = mem_alloc(sizeof(*r));
 	r->store = store;

@@ -24,7 +24,8 @@ struct reader {
 };
 
 struct readers;
-struct readers *readers_new(const char *url);
+/* author: as in store_setup. */
+struct readers *readers_new(const char *url, const char *author);
 void readers_free(struct readers *p); /* all must be back; NULL is fine */
 /* Waits when all are lent. ERR_BUSY while the store is being replaced. */
 int readers_lend(struct readers *p, struct reader **ret, struct err *err);

@@ -311,10 +311,20 @@ static void *writer_main(void *arg)
 	return NULL;
 }
 
+static int open_store(const struct writer_setup *setup, struct store **ret, struct err *err)
+{
+	const struct store_setup store = { .url = setup->url,
+		.mode = DB_CREATE,
+		.backup_dir = setup->backup,
+		.author = setup->author };
+
+	return store_open_as(&store, ret, err);
+}
+
 int writer_open(const struct writer_setup *setup, struct writer **ret, struct err *err)
 {
 	struct store *store;
-	if (store_open(setup->url, DB_CREATE, setup->backup, &store, err))
+	if (open_store(setup, &store, err))
 		return -1;
 	struct writer *w = mem_alloc(sizeof(*w));
 	w->setup = *setup;
@@ -467,7 +477,7 @@ int writer_reopen(
 	w->store = NULL;
 	int result = swap(ctx, err);
 	struct err trouble = { 0 };
-	if (store_open(w->setup.url, DB_CREATE, w->setup.backup, &w->store, &trouble))
+	if (open_store(&w->setup, &w->store, &trouble))
 		die("the store cannot be opened again: %s", trouble.text);
 	w->intake = w->setup.intake_make(w->setup.ctx);
 	return result;

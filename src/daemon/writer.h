@@ -56,7 +56,7 @@ struct work {
 };
 
 struct writer_setup {
-	const char *url, *backup;
+	const char *url, *backup, *author /* see store_setup */;
 	/*
 	 * Makes what cleans and inserts; called anew when a transaction was rolled back, since its
 	 * caches may hold undone rows.

@@ -51,6 +51,8 @@ struct memory {
 	size_t nfiles;
 	struct evidence *evidence;
 	size_t nevidence;
+	bool is_team;       /* its author shares it */
+	const char *author; /* a colleague, whose session and evidence are not shown; NULL: the asker's own */
 };
 
 struct session {

@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "ops/all.h"
 #include "ops/param.h"
+#include "store/author.h"
 
 /* store copy: all rows of one store into another, empty one, of whatever kind. */
 
@@ -27,7 +28,8 @@ int op_store(struct op_call *call, struct jw *out, struct err *err)
 	}
 	from = url_of(call, from);
 	to = url_of(call, to);
-	if (store_copy(from, to, &n, err))
+	const struct copy_wish wish = { from, to, store_my_name(call->store), param_bool(call, "all") };
+	if (store_copy(&wish, &n, err))
 		return -1;
 	jw_object(out, NULL);
 	jw_str(out, "from", db_url_shown(call->arena, from));

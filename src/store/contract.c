@@ -79,6 +79,14 @@ static const char column[] =
 	" WHERE 1 - n.distance > match_threshold ORDER BY n.distance; END $$;";
 /* clang-format on */
 
+/* What is taken back is gone from there in the same transaction, whoever's daemon fills the tables. */
+static const char hiding[] =
+	"CREATE OR REPLACE FUNCTION " CONTRACT_SCHEMA ".hide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
+	"SET search_path = pg_catalog, pg_temp AS $$ BEGIN DELETE FROM " CONTRACT_SCHEMA
+	".chunks WHERE memory = NEW.id; RETURN NULL; END $$;"
+	"CREATE TRIGGER contract_hide AFTER UPDATE OF visibility ON memory FOR EACH ROW "
+	"WHEN (OLD.visibility = 1 AND NEW.visibility = 0) EXECUTE FUNCTION " CONTRACT_SCHEMA ".hide();";
+
 static const char path_with[] = "SELECT set_config('search_path', quote_ident(current_schema()) || "
 				"', ' || quote_ident(?1), false)";
 
@@ -192,6 +200,22 @@ static int may_create(struct store *s, struct contract_state *ret, struct err *e
 	if (db_one(s->db, sql, NULL, 0, 0, &may, err) || one_text(s, &a, text, &hint, err))
 		return -1;
 	return may ? 1 : off(ret, "this role may not make the schema " CONTRACT_SCHEMA, hint);
+}
+
+static int hiding_make(struct store *s, struct err *err)
+{
+	static const char has[] = "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'memory'::regclass AND tgname = "
+				  "'contract_hide'";
+	int64_t n;
+
+	if (db_one(s->db, has, NULL, 0, 0, &n, err) || n)
+		return n ? 0 : -1;
+	if (db_begin(s->db, err))
+		return -1;
+	if (!db_script(s->db, hiding, err) && !db_commit(s->db, err))
+		return 0;
+	db_rollback(s->db);
+	return -1;
 }
 
 static int make(struct store *s, struct err *err)
@@ -324,7 +348,7 @@ static int schema_ready(struct store *s, struct arena *a, const struct contract_
 	if (db_run(s->db, path_with, DB_ARGS(db_t(*ret_extension)), err))
 		return -1;
 	ret->was_made = owner == WHOSE_NOBODYS;
-	return ret->was_made && make(s, err) ? -1 : 1;
+	return (ret->was_made && make(s, err)) || hiding_make(s, err) ? -1 : 1;
 }
 
 int contract_ready(
@@ -349,17 +373,20 @@ int contract_ready(
 int contract_wanted(struct store *s, bool *ret, struct err *err)
 {
 	int64_t is_wanted;
-	int rc = db_one(s->db, "SELECT count(*) > 0 FROM folder", NULL, 0, 0, &is_wanted, err);
+	int rc = db_one(s->db, "SELECT count(*) > 0 FROM folder WHERE visibility = 1", NULL, 0, 0, &is_wanted, err);
 
 	*ret = !rc && is_wanted;
 	return rc;
 }
 
+/* f: a row of source_file. This connection may be let past row-level security (its login makes the schema), so it is said here. */
+#define IS_TEAM "EXISTS (SELECT 1 FROM folder d WHERE d.id = f.folder AND d.visibility = 1)"
+
 int contract_mark(struct store *s, int64_t *ret, struct err *err)
 {
 	static const char sql[] = "SELECT hashtextextended(concat_ws(' ', count(*), max(id), "
 				  "max(synced_at), sum(synced_at), "
-				  "sum(chunks), count(metadata)), 0) FROM source_file";
+				  "sum(chunks), count(metadata)), 0) FROM source_file f WHERE " IS_TEAM;
 
 	return db_one(s->db, sql, NULL, 0, 0, ret, err);
 }
@@ -385,7 +412,7 @@ int contract_stale(struct store *s, struct arena *a, int64_t after, size_t max, 
 {
 	static const char sql[] =
 		"SELECT c.memory FROM chunk c JOIN source_file f ON f.id = c.source_file LEFT "
-		"JOIN " CONTRACT_SCHEMA ".chunks t ON t.memory = c.memory WHERE c.memory > ?1 AND "
+		"JOIN " CONTRACT_SCHEMA ".chunks t ON t.memory = c.memory WHERE c.memory > ?1 AND " IS_TEAM " AND "
 					"(t.memory IS NULL OR t.hash <> c.hash OR "
 		"(t.namespace, t.file_source, t.section, t.chunk_index, t.checksum, t.metadata) IS "
 		"DISTINCT FROM "
@@ -466,12 +493,14 @@ int contract_files(struct store *s, struct err *err)
 	static const char *const sql[] = {
 		"DELETE FROM " CONTRACT_SCHEMA
 		".files t WHERE NOT EXISTS (SELECT 1 FROM source_file f WHERE f.id = "
-		"t.source_file AND f.checksum IS NOT NULL)",
+		"t.source_file AND f.checksum IS NOT NULL AND " IS_TEAM ")",
+		"DELETE FROM " CONTRACT_SCHEMA ".chunks t WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.id = "
+		"t.memory AND m.visibility = 1)",
 		"INSERT INTO " CONTRACT_SCHEMA
 		".files AS t (source_file, namespace, file_name, checksum, "
-		"chunks_count, last_sync) SELECT f.id, f.namespace, f.path, f.checksum, f.chunks, "
+		"chunks_count, last_sync) SELECT DISTINCT ON (f.namespace, f.path) f.id, f.namespace, f.path, f.checksum, f.chunks, "
 		"to_timestamp(f.synced_at / 1000.0) FROM source_file f WHERE f.checksum IS NOT "
-		"NULL ON CONFLICT "
+		"NULL AND " IS_TEAM " ORDER BY f.namespace, f.path, f.id ON CONFLICT "
 		"(source_file) DO UPDATE SET namespace = excluded.namespace, file_name = "
 		"excluded.file_name, checksum = "
 		"excluded.checksum, chunks_count = excluded.chunks_count, last_sync = "
@@ -485,6 +514,9 @@ int contract_files(struct store *s, struct err *err)
 	return all(s, sql, ARRAY_LEN(sql), err);
 }
 
+/* Only what this daemon was asked is told here; what others search for is theirs. */
+#define ME "nullif(current_setting('remanence.author', true), '')::bigint"
+
 /* What was forgotten in the store. */
 static const char words_out[] =
 	"UPDATE " CONTRACT_SCHEMA ".search_logs t SET query = '' FROM search_log l WHERE "
@@ -493,7 +525,7 @@ static const char words_out[] =
 int contract_searches(struct store *s, struct err *err)
 {
 	static const char waiting[] = "SELECT (SELECT coalesce(max(id), 0) FROM search_log WHERE "
-				      "scope = 'chunks') > (SELECT "
+				      "scope = 'chunks' AND author = " ME ") > (SELECT "
 				      "coalesce(max(search_log), 0) FROM " CONTRACT_SCHEMA
 				      ".search_logs) OR EXISTS (SELECT 1 FROM " CONTRACT_SCHEMA
 				      ".search_logs t JOIN search_log l ON l.id = t.search_log "
@@ -505,7 +537,7 @@ int contract_searches(struct store *s, struct err *err)
 		"top_similarity, created_at) SELECT l.id, coalesce(l.query, ''), left(l.namespace, "
 		"100), l.results, "
 		"l.top_score, to_timestamp(l.at / 1000.0) FROM search_log l WHERE l.scope = "
-		"'chunks' AND l.id > (SELECT "
+		"'chunks' AND l.author = " ME " AND l.id > (SELECT "
 		"coalesce(max(search_log), 0) FROM " CONTRACT_SCHEMA ".search_logs)",
 		words_out,
 	};

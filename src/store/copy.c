@@ -68,7 +68,7 @@ static struct db_arg value_at(struct arena *a, struct db_rows *r, int col, bool 
 		return db_r(db_real(r, col));
 	case DB_TEXT:
 		p = db_blob(r, col, &n);
-		return is_blob ? memory_text_arg(a, p, n) : db_tn(p, n);
+		return is_blob ? memory_text_arg(a, p, n) : db_tn(n ? p : "", n);
 	case DB_BLOB:
 		p = db_blob(r, col, &n);
 		return db_b(n ? p : "", n);
@@ -152,11 +152,14 @@ static int copy_all(struct store *from, struct store *to, struct copy_counts *re
 	const char **tables;
 	size_t n;
 
-	if (db_tables(from->db, &a, &tables, &n, err) || make_room(to->db, tables, n, err))
+	if (db_tables(from->db, &a, &tables, &n, err) || db_everyone(to->db, true, err) ||
+		make_room(to->db, tables, n, err))
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		if (copy_table(from->db, to->db, &a, tables[i], &ret->rows, err))
 			return -1;
+	if (db_everyone_end(to->db, err))
+		return -1;
 	ret->tables = (int64_t)n;
 	struct store_stats stats;
 	if (store_stats(to, 0, &stats, err))
@@ -183,14 +186,21 @@ static int copy_between(
 	return failed;
 }
 
-int store_copy(const char *from_url, const char *to_url, struct copy_counts *ret, struct err *err)
+int store_copy(const struct copy_wish *w, struct copy_counts *ret, struct err *err)
 {
+	const struct store_setup source = { .url = w->from,
+		.mode = DB_READ,
+		.author = w->is_all ? NULL : w->author,
+		.keeps_login = w->is_all };
+	const struct store_setup target = { .url = w->to, .mode = DB_CREATE, .keeps_login = true };
 	struct store *from, *to;
 
 	*ret = (struct copy_counts){ 0 };
-	if (store_open(from_url, DB_READ, NULL, &from, err))
+	if (store_open_as(&source, &from, err))
 		return -1;
-	int failed = store_open(to_url, DB_CREATE, NULL, &to, err);
+	int failed = w->is_all && db_everyone(from->db, false, err) ? -1 : 0;
+	if (!failed)
+		failed = store_open_as(&target, &to, err);
 	if (!failed) {
 		failed = copy_between(from, to, ret, err);
 		store_close(to);

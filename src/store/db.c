@@ -273,6 +273,21 @@ void db_interrupt(struct db *db)
 	db->ops->interrupt(db);
 }
 
+int db_identify(struct db *db, int64_t author, bool keeps_login, struct err *err)
+{
+	return db->ops->identify ? db->ops->identify(db, author, keeps_login, err) : 0;
+}
+
+int db_everyone(struct db *db, bool is_writer, struct err *err)
+{
+	return db->ops->everyone ? db->ops->everyone(db, is_writer, err) : 0;
+}
+
+int db_everyone_end(struct db *db, struct err *err)
+{
+	return db->ops->everyone_end ? db->ops->everyone_end(db, err) : 0;
+}
+
 bool db_is_shared(const struct db *db)
 {
 	return db->ops->is_shared;

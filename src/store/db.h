@@ -95,6 +95,19 @@ void db_rollback_to(struct db *db); /* and ends the savepoint */
 uint64_t db_rollbacks(struct db *db);
 void db_interrupt(struct db *db); /* from any thread */
 
+/*
+ * Whose rows the connection may see and write from now on (author.h), for as long as it is made anew too. keeps_login: nothing
+ * else about it changes, even where its login is let past row-level security. ERR_STORE: another login works for that author, or this
+ * one sees everybody's rows and cannot be kept from it.
+ */
+int db_identify(struct db *db, int64_t author, bool keeps_login, struct err *err);
+/*
+ * Copies of whole stores: this connection reads all rows (is_writer false), or reads and writes them until `db_everyone_end`, in the
+ * transaction that is open. ERR_USAGE: its login has not the right to.
+ */
+int db_everyone(struct db *db, bool is_writer, struct err *err);
+int db_everyone_end(struct db *db, struct err *err);
+
 bool db_is_postgres(const char *url);
 /* The url as people may see it: without a password. */
 const char *db_url_shown(struct arena *a, const char *url);

@@ -34,7 +34,7 @@ static const struct {
 		"SELECT id FROM event ORDER BY (id * 40503) % 65536, id LIMIT ?1",
 		"SELECT pack FROM event WHERE id = ?1", "dictionary.event" },
 	[PACK_MEMORY] = { "SELECT max(id) FROM memory",
-		"SELECT id FROM memory ORDER BY (id * 40503) % 65536, id LIMIT ?1",
+		"SELECT id FROM memory WHERE visibility = 0 ORDER BY (id * 40503) % 65536, id LIMIT ?1",
 		"SELECT pack FROM memory WHERE id = ?1", "dictionary.memory" },
 };
 
@@ -89,6 +89,7 @@ static int read_samples(struct store *s, enum pack_class class, struct buf *samp
 	}
 	return 0;
 }
+
 
 static int is_wanted(struct store *s, enum pack_class class, int64_t rows_min,
 	struct dictionary_made *ret, bool *ret_wanted, struct err *err)

@@ -42,6 +42,10 @@ struct db_ops {
 	int64_t (*bytes)(struct db *db);
 	int64_t (*bytes_used)(struct db *db);
 	int (*wait)(struct db *db, int ms, struct err *err);
+	/* NULL where a store is one person's. */
+	int (*identify)(struct db *db, int64_t author, bool keeps_login, struct err *err);
+	int (*everyone)(struct db *db, bool is_writer, struct err *err);
+	int (*everyone_end)(struct db *db, struct err *err);
 	/* For copies. */
 	int (*snapshot)(struct db *db, struct err *err);
 	int (*stream)(struct db *db, const char *sql, struct db_rows **ret, struct err *err);

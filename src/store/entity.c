@@ -41,8 +41,8 @@ static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept
 
 static int entity_id(struct store *s, const struct mention *m, int64_t *ret, struct err *err)
 {
-	if (db_one(s->db, "SELECT id FROM entity WHERE name = ?1 AND kind = ?2",
-		    DB_ARGS(db_t(m->name), db_i(m->kind)), 0, ret, err))
+	if (db_one(s->db, "SELECT id FROM entity WHERE name = ?1 AND kind = ?2 AND author = ?3",
+		    DB_ARGS(db_t(m->name), db_i(m->kind), db_i(s->me)), 0, ret, err))
 		return -1;
 	if (*ret)
 		return 0;

@@ -294,8 +294,8 @@ static int count_tokens(struct event_putter *u, const struct captured_event *c,
 	int64_t ident = event_ident(u->put->agent, id);
 	int rc = store_row(u->store,
 		"SELECT session, tokens_in, tokens_out, cache_read, cache_write FROM token_use "
-		"WHERE ident = ?1",
-		DB_ARGS(db_i(ident)), &r, err);
+		"WHERE ident = ?1 AND author = ?2",
+		DB_ARGS(db_i(ident), db_i(u->store->me)), &r, err);
 	if (rc < 0)
 		return -1;
 	if (rc) {
@@ -307,14 +307,14 @@ static int count_tokens(struct event_putter *u, const struct captured_event *c,
 	if (memcmp(&t, &k, sizeof(t)) == 0)
 		return 0;
 	if (db_run(u->store->db,
-		    "INSERT INTO token_use (ident, session, tokens_in, tokens_out, cache_read, "
-		    "cache_write)"
-		    " VALUES (?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (ident) DO UPDATE SET tokens_in "
+		    "INSERT INTO token_use (author, ident, session, tokens_in, tokens_out, "
+		    "cache_read, cache_write)"
+		    " VALUES (?7, ?1, ?2, ?3, ?4, ?5, ?6) ON CONFLICT (author, ident) DO UPDATE SET tokens_in "
 		    "= excluded.tokens_in,"
 		    " tokens_out = excluded.tokens_out, cache_read = excluded.cache_read, "
 		    "cache_write = excluded.cache_write",
 		    DB_ARGS(db_i(ident), db_i(session), db_i(t.input), db_i(t.output),
-			    db_i(t.cache_read), db_i(t.cache_write)),
+			    db_i(t.cache_read), db_i(t.cache_write), db_i(u->store->me)),
 		    err))
 		return -1;
 	return db_run(u->store->db,

@@ -29,7 +29,7 @@ static int load_kept(struct store *s, struct arena *a, const struct fact_topic *
 		    DB_ARGS(db_i(t->topic), db_i(t->project)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
-		struct kept_fact k = { .hash = db_int(r, 18) };
+		struct kept_fact k = { .hash = db_int(r, MEMORY_COLUMNS_N) };
 
 		if (memory_row_read(s, a, r, &k.m, err))
 			return -1;
@@ -158,7 +158,7 @@ int store_facts_all_due(struct store *s, struct err *err)
 {
 	return db_run(s->db,
 		"INSERT INTO fact_due (project, topic) SELECT DISTINCT project, topic FROM "
-		"candidate WHERE 1 = 1 ON CONFLICT (project, topic) DO NOTHING",
+		"candidate WHERE 1 = 1 ON CONFLICT (author, project, topic) DO NOTHING",
 		NULL, 0, err);
 }
 

@@ -123,8 +123,8 @@ static void candidate_unpack(struct arena *a, struct str pack, struct fact_candi
 static int make_due(struct store *s, int64_t project, int64_t topic, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO fact_due (project, topic) VALUES (?1, ?2) ON CONFLICT (project, "
-		"topic) DO NOTHING",
+		"INSERT INTO fact_due (project, topic) VALUES (?1, ?2) ON CONFLICT (author, "
+		"project, topic) DO NOTHING",
 		DB_ARGS(db_i(project), db_i(topic)), err);
 }
 
@@ -136,7 +136,7 @@ static int chain_due(struct store *s, int64_t session, int64_t chain, struct err
 	return db_run(s->db,
 		"INSERT INTO fact_due (project, topic) SELECT DISTINCT project, topic FROM "
 		"candidate "
-		"WHERE session = ?1 AND chain = ?2 ON CONFLICT (project, topic) DO NOTHING",
+		"WHERE session = ?1 AND chain = ?2 ON CONFLICT (author, project, topic) DO NOTHING",
 		DB_ARGS(db_i(session), db_i(chain)), err);
 }
 

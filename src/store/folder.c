@@ -9,6 +9,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/author.h"
 #include "store/forget.h"
 #include "store/memory_row.h"
 #include "text/hash.h"
@@ -19,7 +20,7 @@
 	"NULL), "                                                                             \
 	"(SELECT count(*) FROM chunk c JOIN source_file sf ON sf.id = c.source_file WHERE "   \
 	"sf.folder = f.id), "                                                                 \
-	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.error IS NOT NULL)"
+	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.error IS NOT NULL), f.visibility"
 
 static struct folder folder_read(struct arena *a, struct db_rows *r)
 {
@@ -35,21 +36,23 @@ static struct folder folder_read(struct arena *a, struct db_rows *r)
 		.files = db_int(r, 8),
 		.chunks = db_int(r, 9),
 		.failed = db_int(r, 10),
+		.is_team = db_int(r, 11) == VISIBLE_TEAM,
 	};
 }
 
 int folder_page(struct store *s, struct arena *a, const char *behind, size_t max,
 	struct folder **ret, size_t *ret_n, struct err *err)
 {
-	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace > ?1"
-				  " OR ?1 IS NULL ORDER BY f.namespace LIMIT ?2";
+	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.author = ?3 AND "
+				  "(f.namespace > ?1 OR ?1 IS NULL) ORDER BY f.namespace LIMIT ?2";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	size_t cap = 0;
 	int rc;
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (db_query(s->db, sql, DB_ARGS(db_t(behind), db_i((int64_t)max)), &r, err))
+	if (db_query(s->db, sql, DB_ARGS(db_t(behind), db_i((int64_t)max), db_i(s->me)), &r,
+		    err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct folder f = folder_read(a, r);
@@ -67,30 +70,60 @@ int folder_list(
 int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret,
 	struct err *err)
 {
-	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace = ?1";
+	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace = ?1 AND "
+				  "f.author = ?2";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	int rc = store_row(s, sql, DB_ARGS(db_t(namespace)), &r, err);
+	int rc = store_row(s, sql, DB_ARGS(db_t(namespace), db_i(s->me)), &r, err);
 
 	*ret = rc > 0 ? folder_read(a, r) : (struct folder){ 0 };
 	return rc < 0 ? -1 : 0;
 }
 
+/* The chunks that there are follow what was decided of their folder. */
+static int chunks_show(struct store *s, const struct folder *f, struct err *err)
+{
+	static const char others[] = "SELECT m.id FROM source_file sf JOIN chunk c ON c.source_file = sf.id "
+				     "JOIN memory m ON m.id = c.memory WHERE sf.folder = ?1 AND m.visibility <> ?2";
+	AUTO(arena_done) struct arena a = { 0 };
+	AUTO(ids_done) struct ids ids = { 0 };
+
+	if (store_ids(s, others,
+		    DB_ARGS(db_i(f->id), db_i(f->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR)), &ids,
+		    err))
+		return -1;
+	for (size_t i = 0; i < ids.n; i++) {
+		struct memory m;
+		arena_reset(&a);
+		if (store_memory_get(s, &a, ids.p[i], &m, err))
+			return -1;
+		m.is_team = f->is_team;
+		if (memory_write_shared(s, &m, err))
+			return -1;
+	}
+	return 0;
+}
+
 int folder_put(struct store *s, struct folder *f, struct err *err)
 {
 	static const char insert[] = "INSERT INTO folder (namespace, root, globs, project, "
-				     "created_at, synced_at) VALUES (?1, ?2, ?3, ?4, ?5, 0)";
+				     "created_at, synced_at, visibility) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)";
 	static const char update[] =
-		"UPDATE folder SET root = ?2, globs = ?3, project = ?4 WHERE namespace = ?1";
+		"UPDATE folder SET root = ?2, globs = ?3, project = ?4, visibility = ?5 WHERE id = ?1";
+
+	const int visible = f->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR;
 
 	if (f->id)
 		return db_run(s->db, update,
-			DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs),
-				db_i(f->project)),
-			err);
+			       DB_ARGS(db_i(f->id), db_t(f->root), db_t(f->globs),
+				       db_i(f->project), db_i(visible)),
+			       err) ||
+				       chunks_show(s, f, err)
+			       ? -1
+			       : 0;
 	f->created_at = clock_now();
 	if (db_run(s->db, insert,
 		    DB_ARGS(db_t(f->namespace), db_t(f->root), db_t(f->globs), db_i(f->project),
-			    db_i(f->created_at)),
+			    db_i(f->created_at), db_i(visible)),
 		    err))
 		return -1;
 	f->id = db_last_id(s->db);
@@ -223,6 +256,7 @@ static struct memory memory_of(const struct putting *p, size_t i)
 	return (struct memory){
 		.project = p->f->project,
 		.kind = KIND_CHUNK,
+		.is_team = p->f->is_team,
 		.title = c->path,
 		.subtitle = p->t->title && !strstr(c->path, p->t->title) ? p->t->title : NULL,
 		.body = c->body,
@@ -348,9 +382,16 @@ int folder_file_put(struct store *s, const struct folder *f, const struct file_t
 				     "?4, synced_at = ?5, title = ?6, metadata = ?7, error = NULL"
 				     " WHERE id = ?1";
 	AUTO(arena_done) struct arena a = { 0 };
-	struct putting p = { .s = s, .f = f, .t = t, .ret = ret };
+	struct folder now = *f;
+	struct putting p = { .s = s, .f = &now, .t = t, .ret = ret };
+	int64_t visible;
 
 	*ret = (struct file_result){ 0 };
+	/* It may have been decided anew since the folder was read. */
+	if (db_one(s->db, "SELECT visibility FROM folder WHERE id = ?1", DB_ARGS(db_i(f->id)),
+		    VISIBLE_AUTHOR, &visible, err))
+		return -1;
+	now.is_team = visible == VISIBLE_TEAM;
 	if (file_made(s, f, t->path, &p.file, err) || old_read(&p, &a, err) ||
 		chunks_write(&p, &a, err) || old_remove(&p, err))
 		return -1;

@@ -15,16 +15,18 @@
 
 struct folder {
 	int64_t id, project; /* project 0: for all projects */
+	bool is_team;        /* colleagues find its sections too */
 	const char *namespace, *root, *globs /* a line each */;
 	int64_t created_at, synced_at; /* 0: never */
 	const char *error;             /* why the folder as a whole could not be read, or NULL */
 	int64_t files, chunks, failed; /* in lists */
 };
+/* A daemon follows its author's folders only, and these functions give no others. */
 int folder_list(struct store *s, struct arena *a, struct folder **ret, size_t *ret_n, struct err *err); /* by namespace */
 /* The same, at most `max`, behind this namespace (NULL: from the first). */
 int folder_page(struct store *s, struct arena *a, const char *behind, size_t max, struct folder **ret, size_t *ret_n, struct err *err);
 int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret, struct err *err); /* id 0: none */
-/* A new one (id 0: is set), or new root, globs and project. */
+/* A new one (id 0: is set), or new root, globs, project and visibility, which its chunks then have too. */
 int folder_put(struct store *s, struct folder *f, struct err *err);
 int folder_synced(struct store *s, int64_t id, int64_t at, const char *error, struct err *err);
 /* With all its files and chunks. */

@@ -112,8 +112,8 @@ static int find_memories(
 	if (db_query(s->db,
 		    "SELECT " MEMORY_COLUMNS
 		    " FROM memory m WHERE (?1 = 0 OR m.session = ?1) AND (?2 = 0 OR m.project = ?2)"
-		    " AND (?3 = 0 OR m.at < ?3)",
-		    DB_ARGS(db_i(q->session), db_i(q->project), db_i(q->before)), &r, err))
+		    " AND (?3 = 0 OR m.at < ?3) AND m.author = ?4",
+		    DB_ARGS(db_i(q->session), db_i(q->project), db_i(q->before), db_i(s->me)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct memory m;

@@ -19,10 +19,10 @@ static int bury_all(struct store *from, struct store *to, int64_t *ret, struct e
 	while ((rc = db_next(r, err)) > 0) {
 		++*ret;
 		if (db_run(to->db,
-			    "INSERT INTO tombstone (kind, hash, at) VALUES (?1, ?2, ?3) ON CONFLICT "
-			    "(kind, hash) DO UPDATE SET at = excluded.at WHERE excluded.at > "
+			    "INSERT INTO tombstone (author, kind, hash, at) VALUES (?4, ?1, ?2, ?3) ON "
+			    "CONFLICT (author, kind, hash) DO UPDATE SET at = excluded.at WHERE excluded.at > "
 			    "tombstone.at",
-			    DB_ARGS(db_i(db_int(r, 0)), db_i(db_int(r, 1)), db_i(db_int(r, 2))), err))
+			    DB_ARGS(db_i(db_int(r, 0)), db_i(db_int(r, 1)), db_i(db_int(r, 2)), db_i(to->me)), err))
 			return -1;
 	}
 	return rc;

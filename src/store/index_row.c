@@ -265,8 +265,8 @@ static int memory_doc(struct store *s, struct arena *a, const struct change *c,
 
 	if (rc <= 0)
 		return rc;
-	enum agent_id agent = (enum agent_id)db_int(r, 18);
-	bool is_suspect = db_int(r, 19);
+	enum agent_id agent = (enum agent_id)db_int(r, MEMORY_COLUMNS_N);
+	bool is_suspect = db_int(r, MEMORY_COLUMNS_N + 1);
 	rc = memory_row_read(s, a, r, &m, err);
 	db_end(r);
 	if (rc || memory_files_read(s, a, &m, err))

@@ -80,7 +80,7 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 			  : "SELECT count(*) FROM entity WHERE ?1 = 0",
 			&t.entities },
 		{ "SELECT count(*) FROM vector WHERE ?1 = ?1", &t.vectors },
-		{ "SELECT n FROM counter WHERE name = 'redactions' AND ?1 = ?1", &t.redactions },
+		{ "SELECT sum(n) FROM counter WHERE author > 0 AND name = 'redactions' AND ?1 = ?1", &t.redactions },
 		{ "SELECT count(*) FROM job WHERE state IN (" JOB_WAITING ") AND kind IN (1, 2) AND ?1 = ?1",
 			&t.jobs_waiting },
 		{ "SELECT count(*) FROM job WHERE state = " JOB_DEAD " AND ?1 = ?1", &t.jobs_dead },
@@ -105,13 +105,14 @@ int store_stats(struct store *s, int64_t project, struct store_stats *ret, struc
 int store_counter_add(struct store *s, const char *name, int64_t by, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO counter (name, n) VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET n "
+		"INSERT INTO counter (author, name, n) VALUES (?3, ?1, ?2) ON CONFLICT (author, name) DO UPDATE SET n "
 		"= counter.n + excluded.n",
-		DB_ARGS(db_t(name), db_i(by)), err);
+		DB_ARGS(db_t(name), db_i(by), db_i(s->me)), err);
 }
 
 int store_counter_get(struct store *s, const char *name, int64_t *ret, struct err *err)
 {
 	return db_one(
-		s->db, "SELECT n FROM counter WHERE name = ?1", DB_ARGS(db_t(name)), 0, ret, err);
+		s->db, "SELECT n FROM counter WHERE name = ?1 AND author = ?2",
+		DB_ARGS(db_t(name), db_i(s->me)), 0, ret, err);
 }

@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/author.h"
 #include "text/hash.h"
 
 #define CONFIDENCE_STEPS 1000
@@ -85,6 +86,20 @@ static int read_pack(
 	return 0;
 }
 
+/* What a colleague's memory was made of is the colleague's: sessions, turns and events. */
+static int hide_origin(
+	struct store *s, struct arena *a, int64_t author, struct memory *m, struct err *err)
+{
+	if (store_author_name(s, a, author, &m->author, err))
+		return -1;
+	if (!m->author)
+		return 0;
+	m->session = m->turn = 0;
+	m->evidence = NULL;
+	m->nevidence = 0;
+	return 0;
+}
+
 int memory_row_read(
 	struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err)
 {
@@ -104,14 +119,15 @@ int memory_row_read(
 		.updated_at = db_is_null(r, 13) ? db_int(r, 12) : db_int(r, 13),
 		.valid_from = db_int(r, 14),
 		.valid_to = db_int(r, 15),
-		.superseded_by = db_int(r, 16) };
+		.superseded_by = db_int(r, 16),
+		.is_team = db_int(r, 19) == VISIBLE_TEAM };
 	struct str blob;
 
 	blob.p = db_blob(r, 17, &blob.n);
 	if (read_pack(s, a, blob, &m, err))
 		return err_prefix(err, "memory %lld: ", (long long)m.id);
 	*ret = m;
-	return 0;
+	return hide_origin(s, a, db_int(r, 18), ret, err);
 }
 
 static char *hex_of(struct arena *a, const unsigned char *p, size_t n)
@@ -243,25 +259,26 @@ static int write_columns(struct store *s, struct memory *m, int64_t hash, struct
 	static const char insert[] =
 		"INSERT INTO memory (project, session, turn, at, kind, type, status, origin, "
 		"trust, is_pinned, confidence,"
-		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack) VALUES"
+		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack, visibility) VALUES"
 		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
-		"?18)";
+		"?18, ?19)";
 	static const char update[] =
 		"UPDATE memory SET project = ?1, session = ?2, turn = ?3, at = ?4, kind = ?5, type "
 		"= ?6, status = ?7, origin = ?8,"
 		" trust = ?9, is_pinned = ?10, confidence = ?11, created_at = ?12, updated_at = "
 		"?13, valid_from = ?14,"
-		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18 WHERE id = ?19";
+		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18, visibility = ?19 WHERE id = ?20";
 	int confidence = (int)lround(MAX(0.0, MIN(1.0, m->confidence)) * CONFIDENCE_STEPS);
 
-	if (packer_close(s->packer, PACK_MEMORY, &s->raw, &s->blob, err))
+	if (packer_close(s->packer, m->is_team ? PACK_ALONE : PACK_MEMORY, &s->raw, &s->blob, err))
 		return -1;
 	const struct db_arg args[] = { db_i(m->project), db_id(m->session), db_id(m->turn),
 		db_i(m->at), db_i(m->kind), db_i(m->type), db_i(m->status), db_i(m->origin),
 		db_i(m->trust), db_i(m->is_pinned), db_i(confidence), db_i(m->created_at),
 		db_id(m->updated_at == m->created_at ? 0 : m->updated_at), db_id(m->valid_from),
 		db_id(m->valid_to), db_id(m->superseded_by), db_i(hash),
-		db_b(s->blob.data, s->blob.len), db_i(m->id) };
+		db_b(s->blob.data, s->blob.len),
+		db_i(m->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR), db_i(m->id) };
 	if (db_run(s->db, m->id ? update : insert, args, ARRAY_LEN(args) - !m->id, err))
 		return -1;
 	if (!m->id)
@@ -316,8 +333,11 @@ static int write_evidence(struct store *s, const struct memory *m, struct err *e
 	return 0;
 }
 
-/* Evidence has its index by event; the events of a memory are in its old pack. */
-static int clear_evidence(struct store *s, int64_t id, struct err *err)
+/*
+ * Evidence has its index by event; the events of a memory are in its old pack. A colleague's memory is refused here, so that no
+ * way of changing one gets further.
+ */
+static int clear_evidence(struct store *s, int64_t id, bool *ret_team, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct memory old;
@@ -329,6 +349,9 @@ static int clear_evidence(struct store *s, int64_t id, struct err *err)
 		return rc;
 	rc = memory_row_read(s, &a, r, &old, err);
 	db_end(r);
+	if (rc || memory_must_be_mine(&old, "change it", err))
+		return -1;
+	*ret_team = old.is_team;
 	for (size_t i = 0; !rc && i < old.nevidence; i++)
 		rc = db_run(s->db, "DELETE FROM evidence WHERE event = ?1 AND memory = ?2",
 			DB_ARGS(db_i(old.evidence[i].event), db_i(id)), err);
@@ -371,13 +394,39 @@ static int note_stale(struct store *s, const struct memory *m, struct err *err)
 	return db_run(s->db, note, DB_ARGS(db_i(m->id)), err);
 }
 
+/* A new memory is shared when its author shares the project. Sections of files follow their folder. */
+static int take_default(struct store *s, struct memory *m, struct err *err)
+{
+	if (m->is_team || m->kind == KIND_CHUNK)
+		return 0;
+	if (!s->shares.is_known) {
+		int64_t n;
+		if (db_one(s->db, "SELECT count(*) FROM project_share WHERE author = ?1",
+			    DB_ARGS(db_i(s->me)), 0, &n, err))
+			return -1;
+		s->shares.any = n;
+		s->shares.is_known = db_is_in_transaction(s->db);
+	}
+	return s->shares.any ? store_project_shared(s, m->project, &m->is_team, err) : 0;
+}
+
+int memory_write_shared(struct store *s, struct memory *m, struct err *err)
+{
+	if (db_run(s->db, "UPDATE memory SET visibility = ?2 WHERE id = ?1",
+		    DB_ARGS(db_i(m->id), db_i(m->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR)), err))
+		return -1;
+	return memory_write(s, m, memory_pack(s, m), err);
+}
+
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err)
 {
 	bool is_new = !m->id;
 
+	if (is_new && take_default(s, m, err))
+		return -1;
 	if (!is_new && keep_bases(s, m, err))
 		return -1;
-	if (!is_new && (clear_evidence(s, m->id, err) ||
+	if (!is_new && (clear_evidence(s, m->id, &m->is_team, err) ||
 			       db_run(s->db, "DELETE FROM memory_file WHERE memory = ?1",
 				       DB_ARGS(db_i(m->id)), err)))
 		return -1;
@@ -389,7 +438,8 @@ int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *er
 		return -1;
 	if ((!is_new && restore_bases(s, m, err)) || note_stale(s, m, err))
 		return -1;
-	return store_note(s, CHANGE_MEMORY, m->id, false, err);
+	return m->is_team ? store_note_team(s, m->id, err)
+			  : store_note(s, CHANGE_MEMORY, m->id, false, err);
 }
 
 /* What it stood for holds again. Facts that follow each other are the merge's business. */
@@ -437,9 +487,11 @@ int memory_delete(struct store *s, const struct ids *ids, struct err *err)
 
 	if (restore_refined(s, ids, err))
 		return -1;
-	for (size_t i = 0; i < ids->n; i++)
-		if (clear_evidence(s, ids->p[i], err))
+	for (size_t i = 0; i < ids->n; i++) {
+		bool was_team;
+		if (clear_evidence(s, ids->p[i], &was_team, err))
 			return -1;
+	}
 	for (size_t i = 0; i < ARRAY_LEN(tables); i++)
 		if (store_each(s, tables[i], ids, err))
 			return -1;

@@ -12,6 +12,9 @@ int64_t memory_pack(struct store *s, struct memory *m);
  * change. */
 int memory_write(struct store *s, struct memory *m, int64_t hash, struct err *err);
 
+/* Its visibility has changed (m->is_team). The rest of a memory keeps the one it has, whoever writes it. */
+int memory_write_shared(struct store *s, struct memory *m, struct err *err);
+
 /* Another memory stands for this one (0: none any more, it holds again). */
 int memory_supersede(struct store *s, int64_t id, int64_t by, struct err *err);
 /* Which memories of a turn stand for which of its rules' is found anew. */

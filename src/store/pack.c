@@ -20,7 +20,7 @@
 #define HOW_ZSTD 1
 
 /* With a dictionary a higher level takes ten times as long and gains 7 % (level 12). */
-static const int levels[PACK_CLASS_END] = { [PACK_EVENT] = 3, [PACK_MEMORY] = 3 };
+static const int levels[PACK_CLASS_END] = { [PACK_ALONE] = 3, [PACK_EVENT] = 3, [PACK_MEMORY] = 3 };
 
 struct dictionary {
 	int64_t id;

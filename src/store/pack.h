@@ -20,7 +20,8 @@
 #define PACK_PLAIN_MAX 48 /* bytes; shorter packs stay plain */
 #define PACK_MAX ((size_t)64 << 20)
 
-enum pack_class { PACK_EVENT = 1, PACK_MEMORY, PACK_CLASS_END };
+/* PACK_ALONE: never with a dictionary, for whoever may read the row. */
+enum pack_class { PACK_ALONE, PACK_EVENT, PACK_MEMORY, PACK_CLASS_END };
 
 struct packer;
 struct packer *packer_new(struct db *db);

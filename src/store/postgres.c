@@ -653,6 +653,9 @@ const struct db_ops postgres_ops = {
 	.bytes = pg_bytes,
 	.bytes_used = pg_bytes,
 	.wait = pg_wait,
+	.identify = pg_identify,
+	.everyone = pg_everyone,
+	.everyone_end = pg_everyone_end,
 	.is_shared = true,
 	.snapshot = pg_snapshot,
 	.tables_sql = "SELECT relname::text FROM pg_class WHERE relkind = 'r' AND relnamespace = "

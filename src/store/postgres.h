@@ -67,6 +67,8 @@ struct postgres {
 	enum db_mode mode;
 	char *conninfo, *schema, *shown; /* without our own parameters; …; the url without its password */
 	int64_t lock;                    /* the number of the advisory lock of writers */
+	int64_t author; /* whom it works for; 0: not said yet */
+	bool takes_role; /* PG_MEMBER, since its login is let past row-level security */
 	PGconn *conn;
 	unsigned link;      /* counts connections: what was prepared on another is not there */
 	bool has_begun;     /* a transaction, as far as we know */
@@ -117,6 +119,17 @@ int pg_fail(struct postgres *db, const PGresult *r, const char *what, struct err
 /* As that, of a statement that is told by its first words. */
 int pg_fail_at(struct postgres *db, const PGresult *r, const char *sql, struct err *err);
 void pg_interrupt(struct db *db);
+
+/* postgres_owner.c */
+#define PG_MEMBER "remanence_member" /* a role without a login, for logins that see everything */
+int pg_identify(struct db *db, int64_t author, bool keeps_login, struct err *err);
+/* On a connection that was made anew: says again whom it is for. */
+int pg_identify_again(struct postgres *db, struct err *err);
+int pg_everyone(struct db *db, bool is_writer, struct err *err);
+int pg_everyone_end(struct db *db, struct err *err);
+/* Around what only the owner of the tables may do. */
+int pg_role_leave(struct postgres *db, struct err *err);
+int pg_role_take(struct postgres *db, struct err *err);
 
 /* postgres.c: a text of one or more statements without arguments, and its last result. */
 int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *err);

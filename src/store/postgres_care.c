@@ -88,11 +88,12 @@ static int vacuum(struct postgres *db, const char *how, struct err *err)
 		    "obj_description(n.oid, 'pg_namespace') = '" CONTRACT_MARK "' || current_schema())",
 		    &r, err))
 		return -1;
+	failed = pg_role_leave(db, err);
 	for (int i = 0; i < PQntuples(r) && !failed; i++)
 		failed = pg_simple(
 			db, arena_printf(&a, "%s %s", how, PQgetvalue(r, i, 0)), NULL, err);
 	PQclear(r);
-	return failed;
+	return pg_role_take(db, failed ? NULL : err) || failed ? -1 : 0;
 }
 
 int pg_scrub(struct db *db, struct err *err)

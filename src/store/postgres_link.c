@@ -226,7 +226,7 @@ static int link_up(struct postgres *db, struct err *err)
 	pthread_mutex_lock(&db->mutex);
 	db->cancel = PQgetCancel(db->conn);
 	pthread_mutex_unlock(&db->mutex);
-	if (check_server(db, err) || configure(db, err)) {
+	if (check_server(db, err) || configure(db, err) || pg_identify_again(db, err)) {
 		if (db->conn)
 			lose(db, false);
 		return -1;

@@ -3,6 +3,9 @@
  * known decides. Two facts keep this honest: a folder whose remote has become another holds
  * another project now, and two projects that one identity names were one all along, unless their
  * remotes differ.
+ *
+ * Paths and common folders are those of one author: another's /home/dev/app is another folder. A remote is everybody's, which
+ * makes one project of what colleagues work on; its rows are nobody's own.
  */
 #include "store/room.h"
 
@@ -12,6 +15,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/author.h"
 
 struct candidate {
 	enum alias_kind kind;
@@ -19,14 +23,19 @@ struct candidate {
 	int64_t project;   /* 0: unknown alias */
 };
 
+static int64_t owner_of(const struct store *s, enum alias_kind kind)
+{
+	return kind == ALIAS_REMOTE ? AUTHOR_NOBODY : s->me;
+}
+
 static int find_alias(
 	struct store *s, enum alias_kind kind, const char *value, int64_t *ret, struct err *err)
 {
 	*ret = 0;
 	if (!value || !*value)
 		return 0;
-	return db_one(s->db, "SELECT project FROM project_alias WHERE kind = ?1 AND value = ?2",
-		DB_ARGS(db_i(kind), db_t(value)), 0, ret, err);
+	return db_one(s->db, "SELECT project FROM project_alias WHERE author = ?3 AND kind = ?1 AND value = ?2",
+		DB_ARGS(db_i(kind), db_t(value), db_i(owner_of(s, kind))), 0, ret, err);
 }
 
 static int put_alias(struct store *s, const struct candidate *c, int64_t project, struct err *err)
@@ -34,9 +43,10 @@ static int put_alias(struct store *s, const struct candidate *c, int64_t project
 	if (!c->value || !*c->value || c->project == project)
 		return 0;
 	return db_run(s->db,
-		"INSERT INTO project_alias (kind, value, project) VALUES (?1, ?2, ?3)"
-		" ON CONFLICT (kind, value) DO UPDATE SET project = excluded.project",
-		DB_ARGS(db_i(c->kind), db_t(c->value), db_i(project)), err);
+		"INSERT INTO project_alias (author, kind, value, project) VALUES (?4, ?1, ?2, ?3)"
+		" ON CONFLICT (author, kind, value) DO UPDATE SET project = excluded.project",
+		DB_ARGS(db_i(c->kind), db_t(c->value), db_i(project), db_i(owner_of(s, c->kind))),
+		err);
 }
 
 /* Has this project remotes, and is this one not among them? */
@@ -90,7 +100,7 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"UPDATE memory SET project = ?2 WHERE project = ?1",
 		"UPDATE folder SET project = ?2 WHERE project = ?1",
 		"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
-		"WHERE project = ?1 ON CONFLICT (project, topic) DO NOTHING",
+		"WHERE project = ?1 ON CONFLICT (author, project, topic) DO NOTHING",
 		"UPDATE candidate SET project = ?2 WHERE project = ?1",
 		"UPDATE fact SET project = ?2 WHERE project = ?1",
 		"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
@@ -99,17 +109,20 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 		"UPDATE branch_memory SET project = ?2 WHERE project = ?1",
 		"UPDATE checkout SET project = ?2, head = NULL WHERE project = ?1",
 		"DELETE FROM file_state WHERE project = ?1 AND project <> ?2",
-		"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE project = ?2 AND ?1 <> ?2"
-		" ON CONFLICT (memory) DO NOTHING",
+		/* What was made in the one was not made under the other's choice. */
+		"DELETE FROM project_share WHERE project = ?1 AND project <> ?2",
 		"UPDATE project_merge SET project = ?2 WHERE project = ?1",
 	};
+	static const char due[] =
+		"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE project = ?1 AND "
+		"author = ?2 ON CONFLICT (memory) DO NOTHING";
 	AUTO(ids_done) struct ids memories = { 0 };
 	AUTO(ids_done) struct ids sessions = { 0 };
 	AUTO(ids_done) struct ids events = { 0 };
 
 	session_told_forget(s);
-	if (store_ids(s, "SELECT id FROM memory WHERE project = ?1", DB_ARGS(db_i(from)), &memories,
-		    err) ||
+	if (store_ids(s, "SELECT id FROM memory WHERE project = ?1 AND author = ?2",
+		    DB_ARGS(db_i(from), db_i(s->me)), &memories, err) ||
 		store_ids(s, "SELECT id FROM session WHERE project = ?1", DB_ARGS(db_i(from)),
 			&sessions, err) ||
 		store_ids(s,
@@ -121,11 +134,14 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(moves); i++)
 		if (db_run(s->db, moves[i], DB_ARGS(db_i(from), db_i(into)), err))
 			return -1;
-	if (db_run(s->db,
+	if (db_run(s->db, due, DB_ARGS(db_i(into), db_i(s->me)), err) ||
+		db_run(s->db,
 		    "INSERT INTO project_merge (merged, name, project, at) SELECT id, name, ?2, ?3 "
-		    "FROM project WHERE id = ?1",
+		    "FROM project WHERE id = ?1 ON CONFLICT (merged) DO NOTHING",
 		    DB_ARGS(db_i(from), db_i(into), db_i(clock_now())), err) ||
-		db_run(s->db, "DELETE FROM project WHERE id = ?1", DB_ARGS(db_i(from)), err))
+		/* Colleagues may have rows in it until they come by with the same identity. */
+		(!db_is_shared(s->db) &&
+			db_run(s->db, "DELETE FROM project WHERE id = ?1", DB_ARGS(db_i(from)), err)))
 		return -1;
 	for (size_t i = 0; i < memories.n; i++)
 		if (store_note(s, CHANGE_MEMORY, memories.p[i], false, err))

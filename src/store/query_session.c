@@ -1,4 +1,5 @@
 #include "base/mem.h"
+#include "store/author.h"
 #include "store/query_ids.h"
 
 /* Sessions, transcripts and pauses as operations ask for them. */
@@ -99,6 +100,7 @@ int query_injected_at(struct store *s, int64_t session, const char *place, const
 
 int query_documents(struct store *s, int64_t *ret, struct err *err)
 {
-	static const char sql[] = "SELECT count(*) FROM change WHERE is_gone = 0";
-	return db_one(store_db(s), sql, NULL, 0, 0, ret, err);
+	static const char sql[] = "SELECT count(*) FROM change WHERE is_gone = 0 AND (author = ?1 OR (is_team = 1 AND EXISTS"
+				  " (SELECT 1 FROM memory m WHERE m.id = ref / 4)))";
+	return db_one(store_db(s), sql, DB_ARGS(db_i(store_me(s))), 0, ret, err);
 }

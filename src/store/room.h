@@ -9,6 +9,11 @@
 
 /* What the files of this room share. Not for others. */
 
+struct author_called {
+	int64_t id;
+	const char *name;
+};
+
 struct store {
 	struct db *db;
 	struct packer *packer;
@@ -23,6 +28,15 @@ struct store {
 	struct {
 		bool is_known, has_pauses, has_graves;
 	} bars;
+	/* Within one transaction: does the author share any project? */
+	struct {
+		bool is_known, any;
+	} shares;
+	int64_t me;    /* the author (author.h) */
+	char *my_name; /* NULL: it was opened for nobody in particular */
+	struct arena names_arena;
+	struct author_called *names; /* colleagues that were met */
+	size_t nnames, names_cap;
 	struct session_told *told; /* session.c: what was last said of a session; NULL: nothing */
 };
 
@@ -42,6 +56,8 @@ int session_flush(struct store *s, struct err *err);
 #define CHANGE_REF_STEP 4
 /* Records that the index must look at this row again (or that it is gone). */
 int store_note(struct store *s, enum change_kind kind, int64_t id, bool is_gone, struct err *err);
+/* The same of a memory that colleagues see, or saw: their daemons look too. */
+int store_note_team(struct store *s, int64_t memory, struct err *err);
 
 /* One row or none of a statement: 1, 0 or -1. On 0 and -1 *ret is NULL; on 1 the caller ends it. */
 int store_row(struct store *s, const char *sql, const struct db_arg *args, size_t n,
@@ -179,7 +195,8 @@ int copy_to_file(struct store *s, const char *path, struct err *err);
 #define MEMORY_COLUMNS                                                                            \
 	"m.id, m.project, m.session, m.turn, m.at, m.kind, m.type, m.status, m.origin, m.trust, " \
 	"m.is_pinned, m.confidence, "                                                             \
-	"m.created_at, m.updated_at, m.valid_from, m.valid_to, m.superseded_by, m.pack"
+	"m.created_at, m.updated_at, m.valid_from, m.valid_to, m.superseded_by, m.pack, m.author, m.visibility"
+#define MEMORY_COLUMNS_N 20
 int memory_row_read(
 	struct store *s, struct arena *a, struct db_rows *r, struct memory *ret, struct err *err);
 int memory_files_read(struct store *s, struct arena *a, struct memory *m, struct err *err);

@@ -321,6 +321,7 @@ const struct migration migrations[] = {
 	{ 8, tables_8 },
 	{ 9, tables_9 },
 	{ 10, tables_10 },
+	{ 11, owner_tables, owner_migrate },
 };
 const size_t migrations_n = ARRAY_LEN(migrations);
 

@@ -16,6 +16,10 @@ struct migration {
 extern const struct migration migrations[];
 extern const size_t migrations_n;
 
+/* schema_owner.c: migration 11. */
+extern const char *const owner_tables[];
+int owner_migrate(struct db *db, struct err *err);
+
 /* Brings the database to the last version, a backup before when it holds anything. Newer than
  * we know: ERR_STORE. */
 int schema_migrate(struct db *db, const char *backup_dir, struct err *err);

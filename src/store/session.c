@@ -280,8 +280,8 @@ static int put_session(struct store *s, const struct captured_session *c, int64_
 		return err_set(err, ERR_USAGE, "a capture names no session");
 	int rc = store_row(s,
 		"SELECT " OWN_COLUMNS " FROM session s LEFT JOIN project p ON p.id = s.project"
-		" WHERE s.agent_session = ?1 AND s.agent = ?2",
-		DB_ARGS(db_t(c->agent_session), db_i(c->agent)), &r, err);
+		" WHERE s.agent_session = ?1 AND s.agent = ?2 AND s.author = ?3",
+		DB_ARGS(db_t(c->agent_session), db_i(c->agent), db_i(s->me)), &r, err);
 	if (rc < 0)
 		return -1;
 	if (rc == 0)
@@ -346,9 +346,9 @@ int store_session_find(struct store *s, enum agent_id agent, const char *agent_s
 	if (!agent_session)
 		return 0;
 	return db_one(s->db,
-		"SELECT id FROM session WHERE agent_session = ?1 AND (agent = ?2 OR ?2 = 0) ORDER "
+		"SELECT id FROM session WHERE agent_session = ?1 AND (agent = ?2 OR ?2 = 0) AND author = ?3 ORDER "
 		"BY last_event_at DESC LIMIT 1",
-		DB_ARGS(db_t(agent_session), db_i(agent)), 0, ret, err);
+		DB_ARGS(db_t(agent_session), db_i(agent), db_i(s->me)), 0, ret, err);
 }
 
 int store_session_list(struct store *s, struct arena *a, const struct session_query *q,

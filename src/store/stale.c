@@ -100,7 +100,7 @@ int store_file_state_due(struct store *s, int64_t project, const char *path, str
 	return db_run(s->db,
 		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at) SELECT ?1, id, "
 		"-1, 0, NULL, 0 FROM file WHERE path = ?2"
-		" ON CONFLICT (project, file) DO UPDATE SET seen_at = 0",
+		" ON CONFLICT (author, project, file) DO UPDATE SET seen_at = 0",
 		DB_ARGS(db_i(project), db_t(path)), err);
 }
 
@@ -135,7 +135,7 @@ int store_file_state_put(struct store *s, const struct file_state *f, struct err
 	return db_run(s->db,
 		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at)"
 		" SELECT ?1, id, ?3, ?4, ?5, ?6 FROM file WHERE path = ?2"
-		" ON CONFLICT (project, file) DO UPDATE SET size = ?3, mtime = ?4, hash = ?5, "
+		" ON CONFLICT (author, project, file) DO UPDATE SET size = ?3, mtime = ?4, hash = ?5, "
 		"seen_at = ?6",
 		DB_ARGS(db_i(f->project), db_t(f->path), db_i(f->size), db_i(f->mtime),
 			db_t(f->hash), db_i(f->seen_at)),
@@ -205,9 +205,9 @@ int store_file_bases(struct store *s, struct arena *a, int64_t project, const ch
 		    " LEFT JOIN branch_memory bm ON bm.memory = m.id"
 		    " LEFT JOIN suspect su ON su.memory = m.id AND su.file = f.id LEFT JOIN turn t "
 		    "ON t.id = m.turn"
-		    " WHERE f.path = ?1 AND m.project = ?2 AND m.status < 2"
+		    " WHERE f.path = ?1 AND m.project = ?2 AND m.author = ?4 AND m.status < 2"
 		    " ORDER BY m.at DESC, m.id DESC, mf.role DESC LIMIT ?3",
-		    DB_ARGS(db_t(path), db_i(project), db_i((int64_t)max)), &r, err))
+		    DB_ARGS(db_t(path), db_i(project), db_i((int64_t)max), db_i(s->me)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct file_base b = { .memory = db_int(r, 0),
@@ -295,11 +295,11 @@ int store_suspect_set(struct store *s, int64_t memory, const char *path, const c
 		rc = db_run(s->db,
 			"INSERT INTO suspect (memory, file, reason, since) SELECT m.id, f.id, ?3, "
 			"?4 FROM memory m, file f"
-			" WHERE m.id = ?1 AND f.path = ?2"
+			" WHERE m.id = ?1 AND m.author = ?5 AND f.path = ?2"
 			" ON CONFLICT (memory, file) DO UPDATE SET reason = ?3",
 			DB_ARGS(db_i(memory), db_t(path),
 				db_tn(reason, utf8_cut(reason, strlen(reason), STALE_REASON_MAX)),
-				db_i(at)),
+				db_i(at), db_i(s->me)),
 			err);
 	else
 		rc = db_run(s->db,

@@ -37,11 +37,11 @@ int store_branch_memory_put(struct store *s, const struct branch_memory *b, stru
 {
 	return db_run(s->db,
 		"INSERT INTO branch_memory (memory, project, branch, landed, tip) SELECT id, ?2, "
-		"?3, ?4, ?5 FROM memory WHERE id = ?1"
+		"?3, ?4, ?5 FROM memory WHERE id = ?1 AND author = ?6"
 		" ON CONFLICT (memory) DO UPDATE SET project = ?2, branch = ?3, landed = ?4, tip = "
 		"?5",
 		DB_ARGS(db_i(b->memory), db_i(b->project), db_t(b->branch), db_t(b->landed),
-			db_t(b->tip)),
+			db_t(b->tip), db_i(s->me)),
 		err);
 }
 
@@ -96,7 +96,7 @@ int store_checkout_note(struct store *s, const struct checkout *c, struct err *e
 {
 	return db_run(s->db,
 		"INSERT INTO checkout (project, root, head, asked_at) VALUES (?1, ?2, NULL, ?3)"
-		" ON CONFLICT (root) DO UPDATE SET project = ?1, asked_at = ?3",
+		" ON CONFLICT (author, root) DO UPDATE SET project = ?1, asked_at = ?3",
 		DB_ARGS(db_i(c->project), db_t(c->root), db_i(c->asked_at)), err);
 }
 
@@ -107,10 +107,11 @@ int store_checkout_put(struct store *s, const struct checkout *c, const int64_t 
 
 	if (db_run(s->db,
 		    "INSERT INTO checkout (project, root, head, asked_at) VALUES (?1, ?2, ?3, ?4)"
-		    " ON CONFLICT (root) DO UPDATE SET project = ?1, head = ?3, asked_at = ?4",
+		    " ON CONFLICT (author, root) DO UPDATE SET project = ?1, head = ?3, asked_at = ?4",
 		    DB_ARGS(db_i(c->project), db_t(c->root), db_t(c->head), db_i(c->asked_at)),
 		    err) ||
-		db_one(s->db, "SELECT id FROM checkout WHERE root = ?1", DB_ARGS(db_t(c->root)), 0,
+		db_one(s->db, "SELECT id FROM checkout WHERE root = ?1 AND author = ?2",
+			DB_ARGS(db_t(c->root), db_i(s->me)), 0,
 			&id, err) ||
 		files_due(s, c->project, id, err) ||
 		db_run(s->db, "DELETE FROM visible WHERE checkout = ?1", DB_ARGS(db_i(id)), err))
@@ -131,8 +132,8 @@ int store_visible(struct store *s, struct arena *a, const char *root, const char
 	int64_t id;
 
 	*ret_n = 0;
-	if (db_one(s->db, "SELECT id FROM checkout WHERE root = ?1 AND head = ?2",
-		    DB_ARGS(db_t(root), db_t(head)), 0, &id, err))
+	if (db_one(s->db, "SELECT id FROM checkout WHERE root = ?1 AND head = ?2 AND author = ?3",
+		    DB_ARGS(db_t(root), db_t(head), db_i(s->me)), 0, &id, err))
 		return -1;
 	*ret_is_known = id != 0;
 	if (!id)

@@ -2,27 +2,40 @@
 #include "store/room.h"
 
 #include "base/mem.h"
+#include "store/author.h"
 #include "store/schema.h"
 
 #define SCAN_PAGE 1000
 
-int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret,
-	struct err *err)
+int store_open_as(const struct store_setup *setup, struct store **ret, struct err *err)
 {
 	struct db *db;
 
-	if (db_open(url, mode, &db, err))
+	if (db_open(setup->url, setup->mode, &db, err))
 		return -1;
-	if (mode == DB_CREATE ? schema_migrate(db, backup_dir, err) : schema_check(db, err)) {
+	if (setup->mode == DB_CREATE ? schema_migrate(db, setup->backup_dir, err)
+				     : schema_check(db, err)) {
 		db_close(db);
 		return -1;
 	}
 	struct store *s = mem_alloc(sizeof(*s));
 	s->db = db;
 	s->packer = packer_new(db);
-	s->is_writer = mode != DB_READ;
+	s->is_writer = setup->mode != DB_READ;
+	if (author_enter(s, setup->author, setup->keeps_login, err)) {
+		store_close(s);
+		return -1;
+	}
 	*ret = s;
 	return 0;
+}
+
+int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret,
+	struct err *err)
+{
+	const struct store_setup setup = { .url = url, .mode = mode, .backup_dir = backup_dir };
+
+	return store_open_as(&setup, ret, err);
 }
 
 void store_close(struct store *s)
@@ -32,6 +45,9 @@ void store_close(struct store *s)
 	session_told_forget(s);
 	packer_free(s->packer);
 	db_close(s->db);
+	free(s->my_name);
+	free(s->names);
+	arena_done(&s->names_arena);
 	buf_done(&s->raw);
 	buf_done(&s->blob);
 	free(s);
@@ -44,7 +60,7 @@ struct db *store_db(struct store *s)
 
 int store_begin(struct store *s, struct err *err)
 {
-	s->bars.is_known = false;
+	s->bars.is_known = s->shares.is_known = false;
 	session_told_forget(s);
 	if (db_is_shared(s->db))
 		s->is_seq_known = false;
@@ -61,7 +77,7 @@ void store_rollback(struct store *s)
 	db_rollback(s->db);
 	s->is_seq_known = false;
 	s->touched.session = 0;
-	s->bars.is_known = false;
+	s->bars.is_known = s->shares.is_known = false;
 	session_told_forget(s);
 }
 

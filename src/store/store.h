@@ -23,6 +23,14 @@
 struct store;
 
 /* url: as in db.h. DB_CREATE migrates (backup first, each migration in its transaction). A newer schema: ERR_STORE "made by a newer version", opened by nobody. */
+struct store_setup {
+	const char *url;
+	enum db_mode mode;
+	const char *backup_dir;
+	const char *author; /* for whom (author.h); NULL: the store's first */
+	bool keeps_login;   /* PostgreSQL: for what only the login's own role may do; then nothing is kept from it but by the statements */
+};
+int store_open_as(const struct store_setup *setup, struct store **ret, struct err *err);
 int store_open(const char *url, enum db_mode mode, const char *backup_dir, struct store **ret, struct err *err);
 void store_close(struct store *s);
 struct db *store_db(struct store *s);
@@ -159,7 +167,7 @@ int store_transcript_put(struct store *s, const struct transcript *t, struct err
 
 /* change.c — what the index follows. */
 enum change_kind { CHANGE_EVENT, CHANGE_MEMORY, CHANGE_SESSION, CHANGE_KIND_COUNT };
-struct change { int64_t seq; enum change_kind kind; int64_t id; };
+struct change { int64_t seq; enum change_kind kind; int64_t id; bool is_others; /* a colleague's; absent: it was forgotten, or taken back */ };
 int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, struct change **ret, size_t *ret_n, struct err *err);
 /* The same from the newest down: above `after`, up to `up_to`. */
 struct change_range { int64_t after, up_to; size_t max; };
@@ -230,8 +238,10 @@ int store_dictionary_put(struct store *s, const struct dictionary_made *d, struc
  * copy.c — all rows of one store into another, which must be empty (ERR_USAGE) and is brought up to date first. What the
  * source holds at one moment; numbers stay, and numbers that were used before are not used again.
  */
+/* `author` NULL: the first; is_all: what everybody keeps to themselves too, for which the login must be let past row-level security. */
+struct copy_wish { const char *from, *to, *author; bool is_all; };
 struct copy_counts { int64_t tables, rows, sessions, events, memories; };
-int store_copy(const char *from_url, const char *to_url, struct copy_counts *ret, struct err *err);
+int store_copy(const struct copy_wish *w, struct copy_counts *ret, struct err *err);
 
 /* keep.c — housekeeping. */
 int store_check(struct store *s, bool is_deep, struct buf *report, struct err *err);

@@ -29,9 +29,9 @@ static int bury(struct store *s, enum grave kind, int64_t hash, struct err *err)
 {
 	s->bars.is_known = false;
 	return db_run(s->db,
-		"INSERT INTO tombstone (kind, hash, at) VALUES (?1, ?2, ?3) ON CONFLICT (kind, "
-		"hash) DO UPDATE SET at = excluded.at",
-		DB_ARGS(db_i(kind), db_i(hash), db_i(clock_now())), err);
+		"INSERT INTO tombstone (author, kind, hash, at) VALUES (?4, ?1, ?2, ?3) ON CONFLICT "
+		"(author, kind, hash) DO UPDATE SET at = excluded.at",
+		DB_ARGS(db_i(kind), db_i(hash), db_i(clock_now()), db_i(s->me)), err);
 }
 
 int store_graves(struct store *s, struct graves *ret, struct err *err)

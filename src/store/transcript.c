@@ -12,8 +12,8 @@ int store_transcript_get(
 	int rc = store_row(s,
 		"SELECT id, path, agent, at_offset, lines, size, mtime, inode, state, head_hash, "
 		"bad_lines FROM transcript"
-		" WHERE path = ?1",
-		DB_ARGS(db_t(path)), &r, err);
+		" WHERE path = ?1 AND author = ?2",
+		DB_ARGS(db_t(path), db_i(s->me)), &r, err);
 
 	if (rc < 0)
 		return -1;
@@ -37,9 +37,9 @@ int store_transcript_get(
 int store_transcript_put(struct store *s, const struct transcript *t, struct err *err)
 {
 	return db_run(s->db,
-		"INSERT INTO transcript (path, agent, at_offset, lines, size, mtime, inode, state, "
+		"INSERT INTO transcript (author, path, agent, at_offset, lines, size, mtime, inode, state, "
 		"head_hash, bad_lines)"
-		" VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (path) DO UPDATE "
+		" VALUES (?11, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT (author, path) DO UPDATE "
 		"SET agent = excluded.agent,"
 		" at_offset = excluded.at_offset, lines = excluded.lines, size = excluded.size, "
 		"mtime = excluded.mtime,"
@@ -47,6 +47,7 @@ int store_transcript_put(struct store *s, const struct transcript *t, struct err
 		"bad_lines = excluded.bad_lines",
 		DB_ARGS(db_t(t->path), db_i(t->agent), db_i((int64_t)t->offset),
 			db_i((int64_t)t->lines), db_i(t->size), db_i(t->mtime), db_i(t->inode),
-			db_t(t->state), db_t(t->head_hash), db_i(t->bad_lines)),
+			db_t(t->state), db_t(t->head_hash), db_i(t->bad_lines),
+			db_i(s->me)),
 		err);
 }

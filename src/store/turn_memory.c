@@ -16,7 +16,7 @@ struct kept {
 	enum memory_status status;
 	enum memory_origin origin;
 	enum trust trust;
-	bool is_pinned, is_used;
+	bool is_pinned, is_used, is_team;
 	int64_t created_at, superseded_by;
 };
 
@@ -42,8 +42,8 @@ static int load_kept(struct store *s, struct arena *a, int64_t turn, struct kept
 			return -1;
 		if (!m.rule)
 			continue;
-		struct kept k = { m.id, db_int(r, 18), m.rule, or_empty(m.slot), m.refines,
-			m.status, m.origin, m.trust, m.is_pinned, false, m.created_at,
+		struct kept k = { m.id, db_int(r, MEMORY_COLUMNS_N), m.rule, or_empty(m.slot), m.refines,
+			m.status, m.origin, m.trust, m.is_pinned, false, m.is_team, m.created_at,
 			m.superseded_by };
 		ARENA_PUSH(a, list, n, cap, k);
 	}
@@ -116,7 +116,10 @@ static int drop_unused(struct store *s, const struct kept *list, size_t n,
 	return gone.n ? memory_delete(s, &gone, err) : 0;
 }
 
-/* The memory that stands for this one of the rules; 0: none. What a person decided stands for itself. */
+/*
+ * The memory that stands for this one of the rules; 0: none. What a person decided stands for itself, and what is shared is not
+ * taken from colleagues by what they may not see.
+ */
 static int64_t refined_by(const struct kept *list, size_t n, const struct kept *k)
 {
 	size_t rule = strlen(k->rule);
@@ -126,7 +129,8 @@ static int64_t refined_by(const struct kept *list, size_t n, const struct kept *
 	for (size_t i = 0; i < n; i++)
 		if (list[i].refines && list[i].status == MEMORY_ACTIVE &&
 			!strncmp(list[i].refines, k->rule, rule) && list[i].refines[rule] == '/' &&
-			!strcmp(list[i].refines + rule + 1, k->slot))
+			!strcmp(list[i].refines + rule + 1, k->slot) &&
+			(list[i].is_team || !k->is_team))
 			return list[i].id;
 	return 0;
 }

@@ -14,14 +14,14 @@ struct head {
 int store_vector_put(
 	struct store *s, const char *embedder, const struct paid_vector *v, struct err *err)
 {
-	static const char has[] = "SELECT 1 FROM memory WHERE id = ?1";
+	static const char has[] = "SELECT 1 FROM memory WHERE id = ?1 AND author = ?2";
 	static const char insert[] =
 		"INSERT INTO vector (memory, embedder, data) VALUES (?1, ?2, ?3) "
 		"ON CONFLICT (memory, embedder) DO UPDATE SET data = excluded.data";
 	AUTO(buf_done) struct buf data = { 0 };
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	struct head h = { v->hash, (uint16_t)v->n, (uint16_t)v->dims };
-	int rc = store_row(s, has, DB_ARGS(db_i(v->memory)), &r, err);
+	int rc = store_row(s, has, DB_ARGS(db_i(v->memory), db_i(s->me)), &r, err);
 
 	if (rc <= 0)
 		return rc;

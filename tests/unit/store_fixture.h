@@ -65,6 +65,15 @@ static inline int fixture_open(void **state)
 	return 0;
 }
 
+/* For what only the owner of the tables may do: changing them. */
+static inline void reopen_as_owner(struct fixture *f)
+{
+	const struct store_setup setup = { .url = f->url, .mode = DB_WRITE, .keeps_login = true };
+
+	store_close(f->s);
+	ok(store_open_as(&setup, &f->s, &f->err));
+}
+
 static inline int fixture_close(void **state)
 {
 	struct fixture *f = *state;

@@ -45,7 +45,7 @@ static int set_up(void **state)
 		.url = url, .backup = folder, .intake_make = intake_make, .committed = committed
 	};
 	assert_int_equal(writer_open(&setup, &writer, &err), 0);
-	readers = readers_new(url);
+	readers = readers_new(url, NULL);
 	observer = observer_new(readers, writer, NULL);
 	transcripts = transcripts_new(writer, readers, observer, NULL);
 	return 0;

@@ -263,6 +263,7 @@ static void put_candidate(struct fixture *f, const struct turn *t, const char *b
 static void candidates_of_an_older_store_are_packed_without_loss(void **state)
 {
 	struct fixture *f = *state;
+	reopen_as_owner(f);
 	struct db *db = store_db(f->s);
 	const struct turn t = { .id = 3, .session = 2, .project = 5 };
 	struct packer *p = packer_new(db);
@@ -425,16 +426,16 @@ static void a_copy_of_a_copy_is_the_same_store(void **state)
 	fill(f, session, 0, 500);
 	ok(store_memory_put(f->s, &m, &f->err));
 	ok(store_train_dictionary(f->s, &f->err));
-	ok(store_copy(f->url, there, &counts, &f->err));
+	ok(store_copy(&(const struct copy_wish){ f->url, there, NULL, false }, &counts, &f->err));
 	assert_int_equal(counts.events, 500);
 	assert_int_equal(counts.memories, 1);
-	assert_int_equal(store_copy(f->url, there, &again, &f->err), -1);
+	assert_int_equal(store_copy(&(const struct copy_wish){ f->url, there, NULL, false }, &again, &f->err), -1);
 	assert_int_equal(f->err.code, ERR_USAGE);
 	fixture_url(f);
 	snprintf(f->path, sizeof(f->path), "%s/back.db", f->root);
 	if (is_file(f))
 		fixture_url(f);
-	ok(store_copy(there, f->url, &again, &f->err));
+	ok(store_copy(&(const struct copy_wish){ there, f->url, NULL, false }, &again, &f->err));
 	assert_memory_equal(&counts, &again, sizeof(counts));
 	store_close(f->s);
 	f->s = NULL;
@@ -466,6 +467,7 @@ static void a_newer_schema_is_opened_by_nobody(void **state)
 	struct fixture *f = *state;
 	struct store *s;
 
+	reopen_as_owner(f);
 	ok(db_set_version(store_db(f->s), 999, &f->err));
 	assert_int_equal(store_open(f->url, DB_READ, NULL, &s, &f->err), -1);
 	assert_int_equal(f->err.code, ERR_STORE);
