@@ -258,6 +258,10 @@ static int take_option(struct args *a, const char *word)
 		give(a, p, equals ? equals + 1 : is_off ? "false" : "true");
 		return 0;
 	}
+	if (!equals && (p->flags & PARAM_BARE) && (a->at >= a->argc || a->argv[a->at][0] == '-')) {
+		give(a, p, ".");
+		return 0;
+	}
 	if (!equals && a->at >= a->argc)
 		return err_set(a->err, ERR_USAGE, "--%s needs a value: %s", name, p->help);
 	give(a, p, equals ? equals + 1 : a->argv[a->at++]);

@@ -54,6 +54,8 @@ static void put_hit(struct buf *out, const json *hit, bool has_snippet)
 
 	buf_printf(out, "[%s] %s %s %s", json_str(hit, "ref"), kind_of(hit),
 		clock_minute(&a, json_int(hit, "at", 0)), title ? title : "");
+	if (json_str(hit, "author"))
+		buf_printf(out, " (by %s)", json_str(hit, "author"));
 	put_suspect(out, hit, " (", ")");
 	if (status && (strcmp(status, "failed") == 0 || strcmp(status, "pending") == 0 ||
 			      strcmp(status, "superseded") == 0))
@@ -147,6 +149,8 @@ static void put_record(struct buf *out, const json *r)
 	buf_printf(out, "%s%s%s%s%s%s", project ? ", " : "", project ? project : "",
 		branch ? ", branch " : "", branch ? branch : "", session ? ", session " : "",
 		session ? session : "");
+	if (!json_bool(r, "own", true))
+		buf_printf(out, ", by %s", json_str(r, "author"));
 	put_suspect(out, r, ", ", "");
 	buf_char(out, '\n');
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
@@ -200,6 +204,8 @@ static void text_facts(const json *reply, struct buf *out)
 		buf_printf(out, "%s)", clock_day(&a, json_int(f, "at", 0)));
 		if (status && strcmp(status, "active") != 0)
 			buf_printf(out, " (%s)", status);
+		if (json_str(f, "author"))
+			buf_printf(out, " (by %s)", json_str(f, "author"));
 		if (json_bool(f, "other_branch", false))
 			buf_printf(out, " (on the unmerged branch %s only)",
 				json_str(f, "branch") ? json_str(f, "branch") : "?");

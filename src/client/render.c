@@ -35,6 +35,7 @@ static const struct {
 	{ "remember", render_remember },
 	{ "edit", render_edit },
 	{ "pin", render_pin },
+	{ "share", render_share },
 	{ "forget", render_forget },
 	{ "model", render_model },
 	{ "jobs", render_jobs },
@@ -231,6 +232,10 @@ static int hit_marks(struct term *t, const json *hit)
 		if (json_bool(hit, "suspect", false))
 			term_printf(t, WARN, "suspect: %s  ", json_str(hit, "suspect_reason")
 				? json_str(hit, "suspect_reason") : "its files changed since");
+		if (json_str(hit, "author"))
+			term_printf(t, NAME, "by %s  ", json_str(hit, "author"));
+		else if (json_str(hit, "visibility"))
+			term_put(t, DIM, "shared  ");
 		if (json_bool(hit, "pinned", false))
 			term_put(t, GOOD, "pinned  ");
 		for (size_t i = 0; status && i < ARRAY_LEN(telling); i++)

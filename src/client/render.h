@@ -13,7 +13,7 @@ render_fn render_entities;                                               /* rend
 render_fn render_get;                                                    /* render_record.c */
 render_fn render_sessions, render_projects, render_files, render_blame, render_why;    /* render_lists.c */
 render_fn render_stats, render_status, render_doctor, render_model;      /* render_state.c */
-render_fn render_import, render_remember, render_edit, render_pin, render_forget, render_pause,
+render_fn render_import, render_remember, render_edit, render_pin, render_share, render_forget, render_pause,
 	render_resume, render_config, render_backup, render_store, render_restore, render_reindex, render_export,
 	render_stop; /* render_done.c */
 render_fn render_sync;                                                    /* render_sync.c */

@@ -135,6 +135,22 @@ void render_pin(struct client *c, const json *r)
 		render_join(c, json_get(c->given, "refs"), NULL, 20));
 }
 
+void render_share(struct client *c, const json *r)
+{
+	const char *project = json_str(r, "project"), *visibility = json_str(r, "visibility");
+	int64_t changed = json_int(r, "changed", 0);
+	bool is_team = visibility && strcmp(visibility, "team") == 0;
+
+	if (changed || !project)
+		SAY(c, "%s %s now.", render_plural(c, changed, "memory is", "memories are"),
+			is_team ? "the team's" : "private");
+	if (project)
+		SAY(c, "What comes in %s %s.", project,
+			is_team ? "is shared when it is made" : "stays private unless you share it");
+	if (is_team && !json_bool(r, "shared_store", true))
+		SAY(c, "The store is one file, which nobody else reads; colleagues share a PostgreSQL store.");
+}
+
 static char *things(struct client *c, const json *o)
 {
 	static const char *const kinds[][3] = { { "memories", "memory", "memories" },

@@ -54,6 +54,10 @@ static void put_marks(struct term *t, const json *fact)
 	const char *status = json_str(fact, "status"), *suspect = json_str(fact, "suspect_reason"),
 		   *by = json_str(fact, "superseded_by"), *branch = json_str(fact, "branch");
 
+	if (json_str(fact, "author"))
+		term_printf(t, NAME, "  by %s", json_str(fact, "author"));
+	else if (json_str(fact, "visibility"))
+		term_put(t, DIM, "  shared");
 	if (json_bool(fact, "pinned", false))
 		term_put(t, GOOD, "  pinned");
 	if (status && strcmp(status, "active") != 0)

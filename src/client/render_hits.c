@@ -83,6 +83,8 @@ static void timeline_item(struct client *c, const json *item, const char *anchor
 	term_cell(t, REF, ref, TIMELINE_REF_WIDTH, false);
 	term_cell(t, render_type_style(label), label, TIMELINE_TYPE_WIDTH, false);
 	term_cell(t, is_memory || is_anchor ? BOLD : PLAIN, json_str(item, "title"), room, false);
+	if (json_str(item, "author"))
+		term_printf(t, NAME, " by %s", json_str(item, "author"));
 	if (json_str(item, "status") && strcmp(json_str(item, "status"), "failed") == 0)
 		term_put(t, BAD, " failed");
 	term_newline(t);

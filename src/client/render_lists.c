@@ -108,6 +108,7 @@ void render_projects(struct client *c, const json *reply)
 		{ "name", "project", CELL_TEXT, BOLD, 32, false },
 		{ "sessions", "sessions", CELL_COUNT, PLAIN, 8, true },
 		{ "memories", "memories", CELL_COUNT, PLAIN, 8, true },
+		{ "visibility", "new are", CELL_TEXT, DIM, 7, false },
 		{ "last_event_at", "last", CELL_AGO, DIM, 5, true },
 		{ "root", "folder", CELL_TEXT, DIM, 0, false },
 	};

@@ -172,6 +172,17 @@ static const char *session(struct client *c, const json *r)
 	return ref ? arena_printf(a, "%s %s %s", ref, agent ? agent : "", id ? id : "") : NULL;
 }
 
+/* Only where it tells something: a colleague's, or one's own that is shared. */
+static const char *author(struct client *c, const json *r)
+{
+	const char *name = json_str(r, "author"), *visibility = json_str(r, "visibility");
+	bool is_own = json_bool(r, "own", true), is_team = visibility && strcmp(visibility, "team") == 0;
+
+	if (!is_own)
+		return name;
+	return is_team ? arena_printf(&c->term.arena, "%s, shared with the team", name && *name ? name : "you") : NULL;
+}
+
 static const char *certainty(struct client *c, const json *r)
 {
 	struct arena *a = &c->term.arena;
@@ -216,6 +227,7 @@ static void memory_page(struct client *c, const json *r)
 		render_field(c, "file", arena_printf(&c->term.arena, "%s:%lld", json_str(r, "file"), (long long)json_int(r, "line", 0)));
 		render_field(c, "section", json_str(r, "section"));
 	}
+	render_field(c, "author", author(c, r));
 	render_field(c, "confidence", certainty(c, r));
 	render_field(c, "reckoned as", reckoning(c, json_get(r, "confidence_parts")));
 	render_field(c, "concepts", render_join(c, json_get(r, "concepts"), NULL, 20));

@@ -224,6 +224,11 @@ void render_status(struct client *c, const json *reply)
 	render_field(c, "data", json_str(reply, "home"));
 	if (json_str(reply, "store") && !str_starts(json_str(reply, "store"), "sqlite:"))
 		render_field(c, "store", json_str(reply, "store"));
+	if (json_int(reply, "authors", 1) > 1)
+		render_field(c, "author", arena_printf(a, "%s, one of %lld", json_str(reply, "author") ? json_str(reply, "author") : "?",
+			(long long)json_int(reply, "authors", 1)));
+	if (json_len(json_get(reply, "shared_projects")))
+		render_field(c, "shared", arena_printf(a, "what comes in %s", render_join(c, json_get(reply, "shared_projects"), NULL, 10)));
 	render_field(c, "socket", json_str(reply, "socket"));
 	render_field(c, "http", json_str(reply, "http"));
 	render_field(c, "memory",

@@ -86,6 +86,8 @@ static void folder_show(struct client *c, const json *f)
 	term_printf(t, DIM, "  %s", json_str(f, "root"));
 	for (size_t i = 0; i < json_len(json_get(f, "globs")); i++)
 		term_printf(t, DIM, " %s", json_value_str(json_at(json_get(f, "globs"), i)));
+	if (json_str(f, "visibility") && !strcmp(json_str(f, "visibility"), "team"))
+		term_put(t, DIM, "  shared with the team");
 	if (json_str(f, "project"))
 		term_printf(t, DIM, "  (project %s)", json_str(f, "project"));
 	term_newline(t);

@@ -318,7 +318,7 @@ static void ready_follow(struct folders *f)
 static void memory_dir_follow(struct folders *f)
 {
 	AUTO(arena_done) struct arena a = { 0 };
-	struct folder one = { .namespace = FOLDERS_DEFAULT, .globs = "*.md" }, *list;
+	struct folder one = { .namespace = FOLDERS_DEFAULT, .globs = "*.md", .is_team = true }, *list;
 	struct put_all p = { .list = &one, .n = 1 };
 	struct err err = { 0 };
 	size_t n;
@@ -331,6 +331,7 @@ static void memory_dir_follow(struct folders *f)
 			one.id = list[i].id;
 			one.globs = list[i].globs;
 			one.project = list[i].project;
+			one.is_team = list[i].is_team;
 			if (!strcmp(list[i].root, one.root))
 				return;
 		}

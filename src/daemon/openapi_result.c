@@ -12,7 +12,7 @@
 #define HIT                                                                                 \
 	"ref:str kind:str type:str? title:str snippet:str? at:int score:num? project:str? " \
 	"branch:str? "                                                                      \
-	"agent:str? session:str? files[]? confidence:num? status:str? suspect:bool? tokens:int?"
+	"agent:str? session:str? files[]? confidence:num? status:str? author:str? visibility:str? suspect:bool? tokens:int?"
 #define FOUND_FOLDER                                                                          \
 	"files:int synced:int skipped:int renamed:int removed:int chunks:int new_chunks:int " \
 	"failures:int"
@@ -23,11 +23,11 @@ static const struct {
 } results[] = {
 	{ "search", "hits[" HIT "] total:int total_exact:bool took_ms:num" },
 	{ "timeline", "anchor:str? total:int items[" HIT "] next_cursor:str? took_ms:num" },
-	{ "get", "records[record:str ref:str kind:str? title:str? body:str? at:int? tokens:int?] "
+	{ "get", "records[record:str ref:str kind:str? title:str? body:str? at:int? author:str? own:bool? visibility:str? tokens:int?] "
 		 "missing[]" },
 	{ "facts", "total:int facts[ref:str category:str title:str text:str status:str pinned:bool "
 		   "confidence:num "
-		   "trust:str at:int evidence:int revised:bool suspect:bool files[str]] "
+		   "trust:str at:int author:str? visibility:str? evidence:int revised:bool suspect:bool files[str]] "
 		   "next_cursor:str?" },
 	{ "recall", "query:str text:str found:bool memories[] tokens:int took_ms:num" },
 	{ "context", "text:str chars:int tokens:int memories[str] sections[name:str chars:int]" },
@@ -41,9 +41,10 @@ static const struct {
 	{ "remember", "ref:str kind:str title:str exists:bool redacted:int" },
 	{ "edit", "ref:str title:str redacted:int" },
 	{ "pin", "pinned[str]? unpinned[str]?" },
+	{ "share", "visibility:str changed:int project:str? shared_store:bool" },
 	{ "review", "review[ref:str kind:str category:str? title:str text:str status:str "
 		    "reason:str confidence:num trust:str "
-		    "at:int files[str] evidence[ref:str? role:str? excerpt:str?]]? total:int? "
+		    "at:int author:str? visibility:str? files[str] evidence[ref:str? role:str? excerpt:str?]]? total:int? "
 		    "next_cursor:str? "
 		    "ref:str? action:str? status:str?" },
 	{ "forget", "forgotten[str]? memories:int? events:int? sessions:int? plan{memories:int "
@@ -55,20 +56,20 @@ static const struct {
 		      "headless:bool started_at:int? last_event_at:int? ended_at:int? events:int "
 		      "memories:int tokens_in:int "
 		      "tokens_out:int] next_cursor:str?" },
-	{ "projects", "projects[id:int name:str root:str? sessions:int memories:int "
+	{ "projects", "projects[id:int name:str root:str? sessions:int memories:int visibility:str "
 		      "last_event_at:int?] next_cursor:str?" },
 	{ "why", "session:str? injections[]? given:int? used:int? chars:int? tokens:int?" },
 	{ "stats", "projects:int sessions:int turns:int events:int memories{observation:int "
 		   "summary:int fact:int note:int "
 		   "chunk:int} memories_total:int pending:int entities:int vectors:int "
 		   "store_bytes:int index_bytes:int" },
-	{ "status", "running:bool pid:int uptime_ms:int version:str build:str home:str store:str "
+	{ "status", "running:bool pid:int uptime_ms:int version:str build:str home:str store:str author:str "
 		    "http:str? queue{spool:int} "
-		    "index{docs:int segments:int bytes:int behind:int} jobs{waiting:int "
+		    "index{docs:int segments:int bytes:int behind:int} authors:int? shared_projects[str]? jobs{waiting:int "
 		    "running:int done:int dead:int}?" },
 	{ "import", "files:int sessions:int events:int new_events:int memories:int bytes:int "
 		    "skipped[] took_ms:num" },
-	{ "sync", "folders[namespace:str root:str globs[str] project:str? files:int chunks:int "
+	{ "sync", "folders[namespace:str root:str globs[str] project:str? visibility:str files:int chunks:int "
 		  "last_sync:int errors:int "
 		  "error:str? failed[path:str reason:str]]? next_cursor:str? namespace:str? "
 		  "files:int? synced:int? skipped:int? "

@@ -44,6 +44,7 @@ static void process_write(struct daemon *d, struct jw *w)
 	jw_str(w, "home", d->paths.home);
 	AUTO(arena_done) struct arena a = { 0 };
 	jw_str(w, "store", db_url_shown(&a, d->url));
+	jw_str(w, "author", d->author);
 	jw_str(w, "socket", d->paths.socket);
 	jw_str(w, "http", d->tcp ? d->tcp_door->address.name : NULL);
 	jw_str(w, "http_trouble", *d->tcp_error ? d->tcp_error : NULL);

@@ -86,6 +86,7 @@ struct project {
 	int64_t id;
 	const char *name, *root;
 	int64_t sessions, memories, last_event_at;
+	bool is_shared; /* the asker's memories of it are team when they are made; in lists */
 };
 
 #endif

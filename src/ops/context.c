@@ -65,6 +65,11 @@ const char *context_branch(struct context_build *b, const struct memory *m)
 	return arena_printf(b->call->arena, " [branch %s]", frame_line(b->call->arena, m->branch, 60));
 }
 
+const char *context_author(struct context_build *b, const struct memory *m)
+{
+	return m->author ? arena_printf(b->call->arena, " [by %s]", frame_line(b->call->arena, m->author, 64)) : "";
+}
+
 const char *context_suspect(struct context_build *b, const struct memory *m)
 {
 	const char *reason = suspect_reason(&b->l, m);

@@ -20,6 +20,8 @@ struct context_build {
 int context_load(struct context_build *b, const int64_t *ids, size_t n, struct memory **ret, size_t *ret_n, struct err *err);
 /* " [branch x]" for work of a branch that is not this one, or "" */
 const char *context_branch(struct context_build *b, const struct memory *m);
+/* " [by ada]" for what a colleague shared, or "" */
+const char *context_author(struct context_build *b, const struct memory *m);
 /* " [suspect: a.c changed in 4 commits since]", or "" */
 const char *context_suspect(struct context_build *b, const struct memory *m);
 /* " (src/a.c, src/b.c, +3)", or "" */

@@ -88,8 +88,8 @@ bool context_give(struct context_build *b, struct memory *m)
 							     : frame_line(a, memory_title(a, m), PROMPT_TITLE_WIDTH);
 	if (!titles_add(b->titles, b->call->analyser, title))
 		return false;
-	const char *line = arena_printf(a, "- #%lld %s %s %s%s%s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
-		context_files(b, m), context_branch(b, m), context_suspect(b, m));
+	const char *line = arena_printf(a, "- #%lld %s %s %s%s%s%s%s\n", (long long)m->id, clock_day(a, m->at), context_label(m), title,
+		context_files(b, m), context_author(b, m), context_branch(b, m), context_suspect(b, m));
 	const char *body = m->trust > TRUST_TOOL ? frame_block(a, text_beyond(memory_text(a, m), memory_title(a, m)), PROMPT_BODY_CHARS, "  ") : "";
 	if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 		return false;

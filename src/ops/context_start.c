@@ -54,7 +54,7 @@ static int kept_section(struct context_build *b, struct err *err)
 		if (!context_is_trusted(&list[i]) || (list[i].kind == KIND_FACT && *context_suspect(b, &list[i])) ||
 			!titles_add(b->titles, b->call->analyser, text))
 			continue;
-		if (frame_add(b->frame, arena_printf(b->call->arena, "- [%lld] %s\n", (long long)list[i].id, text)))
+		if (frame_add(b->frame, arena_printf(b->call->arena, "- [%lld] %s%s\n", (long long)list[i].id, text, context_author(b, &list[i]))))
 			frame_gave(b->frame, list[i].id);
 	}
 	return 0;
@@ -114,7 +114,7 @@ static bool summary_whole(struct context_build *b, const struct memory *m)
 
 static int last_section(struct context_build *b, struct err *err)
 {
-	struct recent_query q = { .project = b->q->project, .not_session = b->q->session, .kind = KIND_SUMMARY,
+	struct recent_query q = { .project = b->q->project, .not_session = b->q->session, .kind = KIND_SUMMARY, .is_own = true,
 		.max = SUMMARIES_SEEN };
 	int64_t *ids;
 	struct memory *list;
@@ -177,7 +177,7 @@ static int facts_section(struct context_build *b, struct err *err)
 		const char *text = fact_text(b, m, FACT_WIDTH);
 		if (!titles_add(b->titles, b->call->analyser, text))
 			continue;
-		if (frame_add(b->frame, arena_printf(b->call->arena, "- [%lld] %s: %s\n", (long long)m->id, context_label(m), text)))
+		if (frame_add(b->frame, arena_printf(b->call->arena, "- [%lld] %s: %s%s\n", (long long)m->id, context_label(m), text, context_author(b, m))))
 			frame_gave(b->frame, m->id);
 	}
 	return 0;
@@ -248,9 +248,9 @@ static int recent_section(struct context_build *b, struct err *err)
 			continue;
 		const char *minute = clock_minute(a, m->at), *this_day = clock_day(a, m->at);
 		const char *body = shown < full && m->trust > TRUST_OUTSIDE ? frame_block(a, text_beyond(memory_text(a, m), memory_title(a, m)), BODY_CHARS, "  ") : "";
-		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s%s\n", strcmp(day, this_day) ? this_day : "",
+		const char *line = arena_printf(a, "%s%s- #%lld %s %s %s%s%s%s%s\n", strcmp(day, this_day) ? this_day : "",
 			strcmp(day, this_day) ? "\n" : "", (long long)m->id, minute + 11, context_label(m), title,
-			context_files(b, m), context_branch(b, m), context_suspect(b, m));
+			context_files(b, m), context_author(b, m), context_branch(b, m), context_suspect(b, m));
 		if (!frame_add(b->frame, arena_printf(a, "%s%s", line, body)) && !frame_add(b->frame, line))
 			break;
 		day = this_day;

@@ -219,6 +219,14 @@ static void files_members(struct jw *w, const struct memory *m)
 	jw_end(w, ']');
 }
 
+void author_write(struct jw *w, const struct memory *m)
+{
+	if (m->author)
+		jw_str(w, "author", m->author);
+	if (m->is_team)
+		jw_str(w, "visibility", "team");
+}
+
 static void memory_members(struct op_call *call, struct jw *w, const struct memory *m, struct lookup *l)
 {
 	if (m->kind == KIND_CHUNK)
@@ -228,6 +236,7 @@ static void memory_members(struct op_call *call, struct jw *w, const struct memo
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "status", memory_status_names[m->status]);
 	suspect_members(call, w, m, l);
+	author_write(w, m);
 	jw_null(w, "key");
 	if (m->is_pinned)
 		jw_bool(w, "pinned", true);

@@ -69,6 +69,9 @@ struct hit_style {
 };
 void found_write(struct op_call *call, struct jw *w, const struct found *f, const struct hit_style *style);
 
+/* Whose a memory is, when it is a colleague's, and whether it is shared. */
+void author_write(struct jw *w, const struct memory *m);
+
 /* A whole record, as `get` gives it. ERR_NOT_FOUND: nothing was written. */
 int record_write(struct lookup *l, struct jw *w, const struct ref *ref, struct err *err);
 

@@ -7,6 +7,7 @@
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/write.h"
+#include "store/author.h"
 #include "text/snippet.h"
 
 /* edit: a person changes a memory. From then on it is the person's: rules and models leave it alone. */
@@ -74,6 +75,8 @@ static int edit_write(struct store *s, void *ctx, struct err *err)
 	struct edit *e = ctx;
 	struct memory m;
 	if (store_memory_get(s, e->call->arena, e->id, &m, err))
+		return -1;
+	if (memory_must_be_mine(&m, "change it", err))
 		return -1;
 	if (m.kind == KIND_CHUNK) {
 		err_set(err, ERR_USAGE, "memory %lld is a part of a markdown file and follows it", (long long)e->id);

@@ -45,6 +45,8 @@ static void markdown_write(struct exporting *e, struct lookup *l, const struct m
 		buf_printf(b, " · %s", memory_type_names[m->type]);
 	if (project)
 		buf_printf(b, " · %s", project);
+	if (m->author)
+		buf_printf(b, " · by %s", m->author);
 	buf_str(b, "*\n\n");
 	if (m->kind == KIND_SUMMARY) {
 		markdown_section(b, "Request", m->request);

@@ -271,6 +271,7 @@ static void fact_write(struct facts *f, struct jw *w, struct memory *m)
 	jw_str(w, "text", m->title ? m->title : m->body);
 	jw_str(w, "body", m->body && (!m->title || strcmp(m->body, m->title)) ? m->body : NULL);
 	jw_str(w, "status", memory_status_names[m->status]);
+	author_write(w, m);
 	jw_bool(w, "pinned", m->is_pinned);
 	jw_real(w, "confidence", m->confidence, 2);
 	jw_str(w, "trust", trust_names[m->trust]);

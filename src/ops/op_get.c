@@ -8,6 +8,7 @@
 #include "ops/all.h"
 #include "ops/param.h"
 #include "ops/suspects.h"
+#include "store/author.h"
 #include "store/query_chunk.h"
 
 /* get: level 3 of finding, whole records. What is not there is listed; only when nothing is there is it an error. */
@@ -48,6 +49,9 @@ static void memory_state_write(struct lookup *l, struct jw *w, const struct memo
 {
 	const char *reason = suspect_reason(l, m);
 	jw_str(w, "status", memory_status_names[m->status]);
+	jw_str(w, "author", m->author ? m->author : store_my_name(l->call->store));
+	jw_bool(w, "own", !m->author);
+	jw_str(w, "visibility", m->is_team ? "team" : "private");
 	jw_bool(w, "pinned", m->is_pinned);
 	jw_real(w, "confidence", m->confidence, 2);
 	if (m->tally)

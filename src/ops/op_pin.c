@@ -3,6 +3,7 @@
 #include "ops/hits.h"
 #include "ops/param.h"
 #include "ops/write.h"
+#include "store/author.h"
 
 /* pin: always keep, rank high, give at every session start. */
 
@@ -24,6 +25,8 @@ static int pin_write(struct store *s, void *ctx, struct err *err)
 		if (ref.kind != REF_MEMORY)
 			return err_set(err, ERR_USAGE, "only memories can be pinned, '%s' is none", p->refs[i]);
 		if (store_memory_get(s, p->call->arena, ref.id, &m, err))
+			return -1;
+		if (memory_must_be_mine(&m, "pin it", err))
 			return -1;
 		if (m.is_pinned == p->is_pinned)
 			continue;

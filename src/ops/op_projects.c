@@ -28,6 +28,7 @@ int op_projects(struct op_call *call, struct jw *out, struct err *err)
 		jw_str(out, "root", list[i].root);
 		jw_int(out, "sessions", list[i].sessions);
 		jw_int(out, "memories", list[i].memories);
+		jw_str(out, "visibility", list[i].is_shared ? "team" : "private");
 		if (list[i].last_event_at)
 			jw_int(out, "last_event_at", list[i].last_event_at);
 		else

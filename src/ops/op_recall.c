@@ -123,6 +123,8 @@ static void head_write(struct recall *r, struct buf *b, const struct found *f)
 	const char *branch = m ? m->branch : e->branch;
 	if (branch)
 		buf_printf(b, " · %s", branch);
+	if (m && m->author)
+		buf_printf(b, " · by %s", m->author);
 	if (m && m->trust <= TRUST_TOOL)
 		buf_str(b, " · seen in tool output only");
 	const char *suspect = m ? suspect_reason(&r->l, m) : NULL;

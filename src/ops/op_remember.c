@@ -42,7 +42,7 @@ static bool has_words(const char *text)
 static int same_find(struct store *s, struct remembering *r, int64_t *ret, struct err *err)
 {
 	struct arena *a = r->call->arena;
-	struct recent_query q = { .project = r->memory.project, .kind = r->memory.kind, .max = SAME_SEEN_MAX };
+	struct recent_query q = { .project = r->memory.project, .kind = r->memory.kind, .is_own = true, .max = SAME_SEEN_MAX };
 	int64_t *ids;
 	size_t n;
 	*ret = 0;
@@ -136,6 +136,7 @@ int op_remember(struct op_call *call, struct jw *out, struct err *err)
 	jw_str(out, "ref", ref_text(call->arena, REF_MEMORY, m->id));
 	jw_str(out, "kind", memory_kind_names[m->kind]);
 	jw_str(out, "title", m->title);
+	author_write(out, m);
 	jw_bool(out, "exists", r.exists);
 	jw_int(out, "redacted", (int64_t)redactions);
 	jw_end(out, '}');

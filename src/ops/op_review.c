@@ -9,6 +9,7 @@
 #include "ops/param.h"
 #include "ops/write.h"
 #include "ops/suspects.h"
+#include "store/author.h"
 #include "store/query_review.h"
 #include "store/stale.h"
 #include "text/snippet.h"
@@ -72,6 +73,7 @@ static void item_write(struct lookup *l, struct jw *w, const struct memory *m)
 	jw_str(w, "project", lookup_project(l, m->project));
 	jw_str(w, "session", s ? ref_text(a, REF_SESSION, s->id) : NULL);
 	jw_int(w, "at", m->at);
+	author_write(w, m);
 	jw_array(w, "files");
 	for (size_t i = 0; i < m->nfiles && i < HIT_FILES_MAX; i++)
 		jw_str(w, NULL, m->files[i].path);
@@ -224,6 +226,16 @@ static int still_holds(struct store *s, struct arena *a, int64_t memory, struct 
 	return 0;
 }
 
+/* Among colleagues what a person has looked at is there for all of them. Sections of files follow their folder. */
+static int approve_shares(struct store *s, struct memory *m, struct err *err)
+{
+	size_t changed;
+	if (!db_is_shared(store_db(s)) || m->is_team || m->kind == KIND_CHUNK)
+		return 0;
+	m->is_team = true;
+	return store_share(s, &m->id, 1, true, &changed, err);
+}
+
 static int word_write(struct store *s, void *ctx, struct err *err)
 {
 	struct word *w = ctx;
@@ -236,7 +248,11 @@ static int word_write(struct store *s, void *ctx, struct err *err)
 	}
 	w->verdict->apply(w, &m);
 	w->after = m;
+	if (memory_must_be_mine(&m, "review it", err))
+		return -1;
 	if (store_memory_put(s, &w->after, err))
+		return -1;
+	if (m.status == MEMORY_ACTIVE && approve_shares(s, &w->after, err))
 		return -1;
 	return m.status == MEMORY_ACTIVE ? still_holds(s, w->call->arena, m.id, err) : 0;
 }
@@ -295,6 +311,7 @@ static int word_say(struct op_call *call, const char *ref, struct jw *out, struc
 	jw_str(out, "action", w.verdict->done);
 	jw_str(out, "status", memory_status_names[w.after.status]);
 	jw_str(out, "title", memory_title(call->arena, &w.after));
+	author_write(out, &w.after);
 	jw_int(out, "redacted", (int64_t)w.redactions);
 	jw_end(out, '}');
 	return 0;

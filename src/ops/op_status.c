@@ -3,7 +3,10 @@
 #include "ops/all.h"
 #include "ops/hits.h"
 #include "ops/pauses.h"
+#include "store/author.h"
 #include "store/job.h"
+
+#define PROJECTS_LOOKED_AT 1000
 
 /* status: the daemon, and whether capturing is paused. stop: ask it to leave. reindex: build the index anew. */
 
@@ -19,13 +22,33 @@ static int jobs_write(struct op_call *call, struct jw *out, struct err *err)
 	return 0;
 }
 
+/* How many people's the store is, and what the author shares of each project without being asked. */
+static int shared_write(struct op_call *call, struct jw *out, struct err *err)
+{
+	struct project *list;
+	size_t n;
+	int64_t authors;
+	if (!call->store)
+		return 0;
+	if (store_authors(call->store, &authors, err) ||
+		store_project_list(call->store, call->arena, &(struct project_query){ .max = PROJECTS_LOOKED_AT }, &list, &n, err))
+		return -1;
+	jw_int(out, "authors", authors);
+	jw_array(out, "shared_projects");
+	for (size_t i = 0; i < n; i++)
+		if (list[i].is_shared)
+			jw_str(out, NULL, list[i].name);
+	jw_end(out, ']');
+	return 0;
+}
+
 int op_status(struct op_call *call, struct jw *out, struct err *err)
 {
 	const struct services *v = call->services;
 	jw_object(out, NULL);
 	if (v && v->status)
 		v->status(v->daemon, out);
-	if (jobs_write(call, out, err) || pauses_write(call, out, "paused", err))
+	if (shared_write(call, out, err) || jobs_write(call, out, err) || pauses_write(call, out, "paused", err))
 		return -1;
 	jw_end(out, '}');
 	return 0;

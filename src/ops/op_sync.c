@@ -175,6 +175,8 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 		call_project_named(call, &f.project, err) ||
 		folder_find(call->store, call->arena, namespace, &old, err))
 		return -1;
+	if (param_bool(call, "team") && param_bool(call, "private"))
+		return err_set(err, ERR_USAGE, "a folder is the team's or private, not both");
 	if (!file_is_dir(f.root))
 		return err_set(err, ERR_NOT_FOUND, "there is no folder '%s'", f.root);
 	if (old.id && strcmp(old.root, f.root)) {
@@ -184,6 +186,7 @@ static int sync_add(struct op_call *call, struct jw *out, struct err *err)
 			err, "take another name, or `remanence sync remove %s` first", namespace);
 	}
 	f.id = old.id;
+	f.is_team = param_bool(call, "team") || (old.is_team && !param_bool(call, "private"));
 	if (add(call, &a, err))
 		return -1;
 	return run(call, out, &(struct sync_request){ .namespace = namespace }, NULL, err);
@@ -232,6 +235,7 @@ static int folder_write(
 		jw_slice(out, NULL, glob);
 	jw_end(out, ']');
 	jw_str(out, "project", lookup_project(l, f->project));
+	jw_str(out, "visibility", f->is_team ? "team" : "private");
 	jw_int(out, "files", f->files);
 	jw_int(out, "chunks", f->chunks);
 	jw_int(out, "last_sync", f->synced_at);

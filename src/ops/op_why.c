@@ -53,6 +53,7 @@ static int memories_write(struct op_call *call, struct jw *out, const struct inj
 		jw_str(out, "ref", ref_text(call->arena, REF_MEMORY, in->memories[i]));
 		jw_str(out, "kind", list[i].id ? memory_kind_names[list[i].kind] : NULL);
 		jw_str(out, "title", list[i].id ? memory_title(call->arena, &list[i]) : "(forgotten)");
+		author_write(out, &list[i]);
 		used_write(call, out, &list[i], used);
 		jw_end(out, '}');
 	}

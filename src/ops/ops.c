@@ -36,6 +36,7 @@ const struct op ops[] = {
 	{ "resume", op_resume },
 	{ "search", op_search },
 	{ "sessions", op_sessions },
+	{ "share", op_share },
 	{ "stats", op_stats },
 	{ "status", op_status },
 	{ "store", op_store },

@@ -155,6 +155,14 @@ static const struct param pin_params[] = {
 	END,
 };
 
+static const struct param share_params[] = {
+	{ "refs", PARAM_REF, POSITIONAL_LIST, NULL, 0, 0, NULL, "the memories" },
+	{ "private", PARAM_BOOL, 0, NULL, 0, 0, NULL, "take them back: only their author sees them" },
+	{ "project", PARAM_TEXT, PARAM_BARE, NULL, 0, NAME_LONGEST, NULL,
+		"instead of memories: all of yours in this project, and those to come (the project of this folder)" },
+	END,
+};
+
 static const struct param facts_params[] = {
 	{ "query", PARAM_TEXT, POSITIONAL_TEXT, NULL, 0, TEXT_MAX, NULL, "words that it should answer" },
 	{ "category", PARAM_CHOICE, 0, NULL, 0, 0, CATEGORIES, "only of this category" },
@@ -286,6 +294,8 @@ static const struct param sync_params[] = {
 		"add: what Claude Code remembers by itself, and CLAUDE.md and AGENTS.md of all projects" },
 	{ "force", PARAM_BOOL, 0, NULL, 0, 0, NULL, "run: read all files anew, changed or not" },
 	{ "project", PARAM_TEXT, 0, NULL, 0, NAME_LONGEST, NULL, "add: only for this project" },
+	{ "team", PARAM_BOOL, 0, NULL, 0, 0, NULL, "add: colleagues on the same store find its sections too" },
+	{ "private", PARAM_BOOL, 0, NULL, 0, 0, NULL, "add: they do not (so at first)" },
 	LIMIT("1000"),
 	CURSOR,
 	END,
@@ -334,6 +344,8 @@ static const struct param store_params[] = {
 		"the store to copy: sqlite:PATH or postgres://USER@HOST/DATABASE" },
 	{ "to", PARAM_TEXT, PARAM_POSITIONAL, NULL, 0, TEXT_MAX, NULL,
 		"the store to copy to, which must be empty or not there yet" },
+	{ "all", PARAM_BOOL, 0, NULL, 0, 0, NULL,
+		"also what its other authors keep to themselves; for an administrator of the database" },
 	END,
 };
 
@@ -488,6 +500,14 @@ const struct op_spec op_specs[] = {
 		NULL, edit_params, KEEPING },
 	{ "pin", NULL, OP_WRITES, "Always keep a memory and rank it high",
 		"  remanence pin 12\n  remanence pin 12 --off", NULL, pin_params, KEEPING },
+	{ "share", NULL, OP_WRITES | OP_AGAIN, "Let colleagues on the same store see memories",
+		"Memories are private to their author; what they were made of always stays so. What you approve in a "
+		"review is shared too.\n"
+		"  remanence share 12 15\n"
+		"  remanence share 12 --private\n"
+		"  remanence share --project\n"
+		"  remanence share --project webshop --private",
+		NULL, share_params, KEEPING },
 	{ "review", NULL, OP_WRITES, "Decide what waits for a person: approve, reject, edit",
 		"On a terminal it asks for one key each. Agents are only given what is approved or "
 		"confident; what is rejected does not come again.\n"

@@ -25,6 +25,7 @@ enum param_type {
 #define PARAM_POSITIONAL 4u /* on the command line without a name; MANY takes all words that are left */
 #define PARAM_JOINED 8u     /* positional words are joined by a space into one text (QUERY…) */
 #define PARAM_NO_MCP 16u    /* not offered to agents */
+#define PARAM_BARE 32u      /* on the command line its value may be left out, and is "." then */
 
 struct param {
 	const char *name;     /* JSON name and --option; '_' in JSON is '-' on the command line */

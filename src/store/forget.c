@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "store/author.h"
 #include "store/contract.h"
 
 struct set {
@@ -153,6 +154,8 @@ static int add_evidence(
 		if (rc > 0) {
 			rc = memory_row_read(s, &a, r, &m, err);
 			db_end(r);
+			if (!rc && memory_must_be_mine(&m, "forget it", err))
+				return -1;
 			for (size_t k = 0; !rc && k < m.nevidence; k++)
 				ids_add(ret, m.evidence[k].event);
 		}

@@ -16,11 +16,12 @@ int store_project_list(struct store *s, struct arena *a, const struct project_qu
 		    "p.id),"
 		    " (SELECT count(*) FROM memory WHERE project = p.id),"
 		    " (SELECT coalesce(max(last_event_at), 0) FROM session WHERE project = p.id) "
-		    "AS last_at FROM project p) x"
+		    "AS last_at, (SELECT count(*) FROM project_share h WHERE h.project = p.id AND h.author = ?5) FROM "
+		    "project p) x"
 		    " WHERE ?4 = 0 OR x.last_at < ?3 OR (x.last_at = ?3 AND x.id > ?4)"
 		    " ORDER BY x.last_at DESC, x.id LIMIT ?1 OFFSET ?2",
 		    DB_ARGS(db_i((int64_t)q->max), db_i((int64_t)q->skip), db_i(q->behind_at),
-			    db_i(q->behind_id)),
+			    db_i(q->behind_id), db_i(s->me)),
 		    &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
@@ -29,7 +30,8 @@ int store_project_list(struct store *s, struct arena *a, const struct project_qu
 			.root = row_str(a, r, 2),
 			.sessions = db_int(r, 3),
 			.memories = db_int(r, 4),
-			.last_event_at = db_int(r, 5) };
+			.last_event_at = db_int(r, 5),
+			.is_shared = db_int(r, 6) };
 		ARENA_PUSH(a, list, n, cap, p);
 	}
 	*ret = list;

@@ -29,13 +29,15 @@ int query_memory_files_seen(struct store *s, struct arena *a, struct memory *m, 
 int query_memories_of_file(struct store *s, struct arena *a, int64_t project, const char *path, size_t max, int64_t **ret, size_t *ret_n,
 	struct err *err);
 /* Active memories that a session start gives whatever their age: pinned ones, notes, preferences and conventions of this
- * project and of no project; pinned first, then newest. */
+ * project and of no project; pinned first, then newest. Of no project only the author's own: how a colleague wants things everywhere
+ * is the colleague's. */
 int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err);
 /* Active memories of one kind, newest first. */
 struct recent_query {
 	int64_t project;     /* 0: those of no project */
 	int64_t session;     /* 0: any; else of this one, whatever the project */
 	int64_t not_session; /* 0: none left out */
+	bool is_own;         /* none of colleagues */
 	enum memory_kind kind;
 	size_t max;
 };

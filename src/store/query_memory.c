@@ -175,13 +175,15 @@ int query_memories_of_file(struct store *s, struct arena *a, int64_t project, co
 /* Kinds and types by number: fact 3, note 4; preference 10, convention 12 (model/names.h). */
 _Static_assert(KIND_FACT == 3 && KIND_NOTE == 4 && FACT_PREFERENCE == 10 && FACT_CONVENTION == 12, "numbers in query_kept");
 
+#define KEPT_OF "(project <> 0 OR author = ?3)"
+
 int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
 {
-	static const char pinned[] = "SELECT id FROM memory WHERE is_pinned = 1 AND project = ?1 AND status = 0"
+	static const char pinned[] = "SELECT id FROM memory WHERE is_pinned = 1 AND project = ?1 AND status = 0 AND " KEPT_OF
 				     " ORDER BY at DESC LIMIT ?2";
-	static const char notes[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 4 AND status = 0"
+	static const char notes[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 4 AND status = 0 AND " KEPT_OF
 				    " ORDER BY at DESC LIMIT ?2";
-	static const char facts[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 3 AND type IN (10, 12) AND status = 0"
+	static const char facts[] = "SELECT id FROM memory WHERE project = ?1 AND kind = 3 AND type IN (10, 12) AND status = 0 AND " KEPT_OF
 				    " ORDER BY at DESC LIMIT ?2";
 	static const char *const statements[] = { pinned, facts, notes };
 	const int64_t projects[] = { project, 0 };
@@ -191,7 +193,7 @@ int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, in
 		for (size_t p = 0; p < (project ? 2u : 1u); p++) {
 			int64_t *ids;
 			size_t count;
-			if (query_ids(s, a, statements[i], DB_ARGS(db_i(projects[p]), db_i((int64_t)max)), &ids, &count, err))
+			if (query_ids(s, a, statements[i], DB_ARGS(db_i(projects[p]), db_i((int64_t)max), db_i(s->me)), &ids, &count, err))
 				return -1;
 			for (size_t k = 0; k < count; k++) {
 				bool is_there = false;
@@ -210,12 +212,13 @@ int query_kept(struct store *s, struct arena *a, int64_t project, size_t max, in
 int query_recent(struct store *s, struct arena *a, const struct recent_query *q, int64_t **ret, size_t *ret_n, struct err *err)
 {
 	static const char of_project[] = "SELECT id FROM memory WHERE project = ?1 AND kind = ?2 AND status = 0"
-					 " AND (?3 = 0 OR session IS NULL OR session <> ?3) ORDER BY at DESC LIMIT ?4";
+					 " AND (?3 = 0 OR session IS NULL OR session <> ?3) AND (?5 = 0 OR author = ?5) ORDER BY at DESC LIMIT ?4";
 	static const char of_session[] = "SELECT id FROM memory WHERE session = ?1 AND kind = ?2 AND status = 0"
 					 " ORDER BY at DESC, id DESC LIMIT ?3";
 	if (q->session)
 		return query_ids(s, a, of_session, DB_ARGS(db_i(q->session), db_i(q->kind), db_i((int64_t)q->max)), ret, ret_n, err);
-	return query_ids(s, a, of_project, DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->not_session), db_i((int64_t)q->max)),
+	return query_ids(s, a, of_project, DB_ARGS(db_i(q->project), db_i(q->kind), db_i(q->not_session), db_i((int64_t)q->max),
+		db_i(q->is_own ? s->me : 0)),
 		ret, ret_n, err);
 }
 
@@ -228,10 +231,10 @@ int query_page(struct store *s, struct arena *a, int64_t project, int64_t after,
 int query_sample(struct store *s, struct arena *a, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
 {
 	static const char count[] = "SELECT max(id) FROM memory";
-	static const char sql[] = "SELECT id FROM memory WHERE id % ?1 = 0 AND session IS NOT NULL ORDER BY id LIMIT ?2";
+	static const char sql[] = "SELECT id FROM memory WHERE id % ?1 = 0 AND session IS NOT NULL AND author = ?3 ORDER BY id LIMIT ?2";
 	int64_t last;
 	if (db_one(store_db(s), count, NULL, 0, 0, &last, err))
 		return -1;
 	int64_t step = MAX(last / (int64_t)MAX(max, (size_t)1), (int64_t)1);
-	return query_ids(s, a, sql, DB_ARGS(db_i(step), db_i((int64_t)max)), ret, ret_n, err);
+	return query_ids(s, a, sql, DB_ARGS(db_i(step), db_i((int64_t)max), db_i(s->me)), ret, ret_n, err);
 }
