@@ -230,6 +230,14 @@ static int open_store(struct daemon *d, int64_t *ret_born, struct err *err)
 	return follow_open(d->paths.index, d->readers, writer_seq(d->writer), &d->follow, err);
 }
 
+static void revoked(void *ctx)
+{
+	struct daemon *d = ctx;
+	struct err err = { 0 };
+	if (embedding_purge(d->embedding, &err))
+		log_warn("vectors of what a colleague took back could not be removed: %s", err.text);
+}
+
 /* What only a store has that others reach too. */
 static void open_shared(struct daemon *d)
 {
@@ -240,6 +248,7 @@ static void open_shared(struct daemon *d)
 		.readers = d->readers,
 		.embedding = d->embedding,
 	};
+	follow_on_revoked(d->follow, revoked, d);
 	const struct neighbours_setup neighbours = {
 		.url = d->url, .author = d->author, .heard = heard, .ctx = d
 	};
@@ -406,6 +415,8 @@ void daemon_close(struct daemon *d)
 	journal_free(d->journal);
 	transcripts_free(d->transcripts);
 	contract_fill_free(d->contract_fill);
+	if (d->follow)
+		follow_on_revoked(d->follow, NULL, NULL);
 	embedding_free(d->embedding);
 	follow_close(d->follow);
 	readers_free(d->readers);

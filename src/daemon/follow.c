@@ -28,6 +28,9 @@ struct follow {
 	int64_t seq, last;
 	enum wish wish;
 	bool is_closing, is_leaving, is_filling, is_busy, has_tail;
+	bool has_revoked; /* the thread's own: what a colleague took back or forgot is still in the segments */
+	void (*revoked)(void *ctx);
+	void *revoked_ctx;
 	uint64_t wishes_done;
 	int wish_result;
 	struct err wish_err;
@@ -86,6 +89,8 @@ static int page_index(struct follow *f, struct arena *a, const struct change *ch
 	doc_id *gone = ARENA_ARRAY(a, doc_id, n);
 	size_t ndocs = 0, ngone = 0;
 	for (size_t i = 0; i < n; i++) {
+		if (is_gone(&rows[i]) && changes[i].is_others)
+			f->has_revoked |= index_has(f->index, DOC_ID(class_of(changes[i].kind), changes[i].id));
 		if (is_gone(&rows[i]))
 			gone[ngone++] = DOC_ID(class_of(changes[i].kind), changes[i].id);
 		else
@@ -214,6 +219,22 @@ static void flush_tail(struct follow *f)
 	pthread_mutex_lock(&f->mutex);
 }
 
+/* A colleague's word holds here as the author's own forgetting does: nothing of the text stays in a file. */
+static void purge_revoked(struct follow *f)
+{
+	f->is_busy = true;
+	f->has_revoked = false;
+	pthread_mutex_unlock(&f->mutex);
+	struct err err = { 0 };
+	if (index_flush(f->index, true, &err))
+		log_warn("what a colleague took back is not found any more, but still in the index: %s", err.text);
+	if (f->revoked)
+		f->revoked(f->revoked_ctx);
+	pthread_mutex_lock(&f->mutex);
+	f->is_busy = false;
+	pthread_cond_broadcast(&f->moved);
+}
+
 static int wait_ms(struct follow *f, pthread_cond_t *cond, unsigned ms)
 {
 	struct timespec end = clock_after_us(ms * 1000ull);
@@ -235,6 +256,8 @@ static void *follow_main(void *arg)
 				wait_ms(f, &f->wake, RETRY_MS);
 		else if (is_behind)
 			continue;
+		else if (f->has_revoked)
+			purge_revoked(f);
 		else if (f->is_closing)
 			break;
 		else if (!f->has_tail)
@@ -376,6 +399,16 @@ int follow_purge(struct follow *f, bool from_scratch, struct err *err)
 		result = err_set(err, ERR_STORE, "the index cannot be filled: %s", f->trouble);
 	pthread_mutex_unlock(&f->mutex);
 	return result;
+}
+
+void follow_on_revoked(struct follow *f, void (*revoked)(void *ctx), void *ctx)
+{
+	pthread_mutex_lock(&f->mutex);
+	while (f->is_busy)
+		pthread_cond_wait(&f->moved, &f->mutex);
+	f->revoked = revoked;
+	f->revoked_ctx = ctx;
+	pthread_mutex_unlock(&f->mutex);
 }
 
 void follow_reset(struct follow *f, int64_t last)

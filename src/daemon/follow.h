@@ -48,6 +48,11 @@ void follow_wait_long(struct follow *f, int64_t seq, const _Atomic bool *stop);
  * store. Waits.
  */
 int follow_purge(struct follow *f, bool from_scratch, struct err *err);
+/*
+ * What a colleague took back or forgot leaves the index with the change that says so, and its segments soon after; then this is
+ * called, on the index thread. NULL: nobody is, and nobody is being called when this returns.
+ */
+void follow_on_revoked(struct follow *f, void (*revoked)(void *ctx), void *ctx);
 /* The daemon is about to leave: nobody waits for a long filling any more. */
 void follow_leave(struct follow *f);
 /*

@@ -569,9 +569,11 @@ int contract_scrub(struct store *s, struct err *err)
 
 	if (!db_is_shared(s->db))
 		return 0;
-	if (db_one(s->db, may, NULL, 0, 0, &n, err))
+	if (db_as_login(s->db, true, err))
 		return -1;
-	return n == ARRAY_LEN(sql) ? all(s, sql, ARRAY_LEN(sql), err) : 0;
+	int failed = db_one(s->db, may, NULL, 0, 0, &n, err) ||
+		     (n == ARRAY_LEN(sql) && all(s, sql, ARRAY_LEN(sql), err));
+	return db_as_login(s->db, false, failed ? NULL : err) || failed ? -1 : 0;
 }
 
 /* --- The index over vectors. --- */

@@ -278,6 +278,11 @@ int db_identify(struct db *db, int64_t author, bool keeps_login, struct err *err
 	return db->ops->identify ? db->ops->identify(db, author, keeps_login, err) : 0;
 }
 
+int db_as_login(struct db *db, bool is_login, struct err *err)
+{
+	return db->ops->as_login ? db->ops->as_login(db, is_login, err) : 0;
+}
+
 int db_everyone(struct db *db, bool is_writer, struct err *err)
 {
 	return db->ops->everyone ? db->ops->everyone(db, is_writer, err) : 0;

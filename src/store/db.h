@@ -101,6 +101,8 @@ void db_interrupt(struct db *db); /* from any thread */
  * one sees everybody's rows and cannot be kept from it.
  */
 int db_identify(struct db *db, int64_t author, bool keeps_login, struct err *err);
+/* A role that was taken for the author's sake is left, outside a transaction, and taken again. */
+int db_as_login(struct db *db, bool is_login, struct err *err);
 /*
  * Copies of whole stores: this connection reads all rows (is_writer false), or reads and writes them until `db_everyone_end`, in the
  * transaction that is open. ERR_USAGE: its login has not the right to.

@@ -44,6 +44,7 @@ struct db_ops {
 	int (*wait)(struct db *db, int ms, struct err *err);
 	/* NULL where a store is one person's. */
 	int (*identify)(struct db *db, int64_t author, bool keeps_login, struct err *err);
+	int (*as_login)(struct db *db, bool is_login, struct err *err);
 	int (*everyone)(struct db *db, bool is_writer, struct err *err);
 	int (*everyone_end)(struct db *db, struct err *err);
 	/* For copies. */

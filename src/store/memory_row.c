@@ -288,7 +288,8 @@ static int write_columns(struct store *s, struct memory *m, int64_t hash, struct
 
 static int file_id(struct store *s, const char *path, int64_t *ret, struct err *err)
 {
-	if (db_one(s->db, "SELECT id FROM file WHERE path = ?1", DB_ARGS(db_t(path)), 0, ret, err))
+	if (db_one(s->db, "SELECT id FROM file WHERE path = ?1 AND author = ?2",
+		    DB_ARGS(db_t(path), db_i(s->me)), 0, ret, err))
 		return -1;
 	if (*ret)
 		return 0;

@@ -654,6 +654,7 @@ const struct db_ops postgres_ops = {
 	.bytes_used = pg_bytes,
 	.wait = pg_wait,
 	.identify = pg_identify,
+	.as_login = pg_as_login,
 	.everyone = pg_everyone,
 	.everyone_end = pg_everyone_end,
 	.is_shared = true,

@@ -125,6 +125,7 @@ void pg_interrupt(struct db *db);
 int pg_identify(struct db *db, int64_t author, bool keeps_login, struct err *err);
 /* On a connection that was made anew: says again whom it is for. */
 int pg_identify_again(struct postgres *db, struct err *err);
+int pg_as_login(struct db *db, bool is_login, struct err *err);
 int pg_everyone(struct db *db, bool is_writer, struct err *err);
 int pg_everyone_end(struct db *db, struct err *err);
 /* Around what only the owner of the tables may do. */

@@ -82,6 +82,11 @@ int pg_role_take(struct postgres *db, struct err *err)
 	return db->takes_role ? pg_simple(db, "SET ROLE " PG_MEMBER, NULL, err) : 0;
 }
 
+int pg_as_login(struct db *db, bool is_login, struct err *err)
+{
+	return is_login ? pg_role_leave(postgres_of(db), err) : pg_role_take(postgres_of(db), err);
+}
+
 static int say_author(struct postgres *db, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };

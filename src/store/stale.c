@@ -99,9 +99,9 @@ int store_file_state_due(struct store *s, int64_t project, const char *path, str
 {
 	return db_run(s->db,
 		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at) SELECT ?1, id, "
-		"-1, 0, NULL, 0 FROM file WHERE path = ?2"
+		"-1, 0, NULL, 0 FROM file WHERE path = ?2 AND author = ?3"
 		" ON CONFLICT (author, project, file) DO UPDATE SET seen_at = 0",
-		DB_ARGS(db_i(project), db_t(path)), err);
+		DB_ARGS(db_i(project), db_t(path), db_i(s->me)), err);
 }
 
 static int text_get(struct store *s, struct arena *a, const char *sql, int64_t id, const char **ret,
@@ -134,11 +134,11 @@ int store_file_state_put(struct store *s, const struct file_state *f, struct err
 {
 	return db_run(s->db,
 		"INSERT INTO file_state (project, file, size, mtime, hash, seen_at)"
-		" SELECT ?1, id, ?3, ?4, ?5, ?6 FROM file WHERE path = ?2"
+		" SELECT ?1, id, ?3, ?4, ?5, ?6 FROM file WHERE path = ?2 AND author = ?7"
 		" ON CONFLICT (author, project, file) DO UPDATE SET size = ?3, mtime = ?4, hash = ?5, "
 		"seen_at = ?6",
 		DB_ARGS(db_i(f->project), db_t(f->path), db_i(f->size), db_i(f->mtime),
-			db_t(f->hash), db_i(f->seen_at)),
+			db_t(f->hash), db_i(f->seen_at), db_i(s->me)),
 		err);
 }
 
@@ -236,9 +236,9 @@ int store_file_base_set(struct store *s, int64_t memory, const char *path, const
 
 	return db_run(s->db,
 		"UPDATE memory_file SET hash = ?3, size = ?4 WHERE memory = ?1 AND file = (SELECT "
-		"id FROM file WHERE path = ?2)",
+		"id FROM file WHERE path = ?2 AND author = ?5)",
 		DB_ARGS(db_i(memory), db_t(path), memory_hash_arg(&a, hash),
-			size < 0 ? db_id(0) : db_i(size)),
+			size < 0 ? db_id(0) : db_i(size), db_i(s->me)),
 		err);
 }
 
@@ -295,7 +295,7 @@ int store_suspect_set(struct store *s, int64_t memory, const char *path, const c
 		rc = db_run(s->db,
 			"INSERT INTO suspect (memory, file, reason, since) SELECT m.id, f.id, ?3, "
 			"?4 FROM memory m, file f"
-			" WHERE m.id = ?1 AND m.author = ?5 AND f.path = ?2"
+			" WHERE m.id = ?1 AND m.author = ?5 AND f.author = ?5 AND f.path = ?2"
 			" ON CONFLICT (memory, file) DO UPDATE SET reason = ?3",
 			DB_ARGS(db_i(memory), db_t(path),
 				db_tn(reason, utf8_cut(reason, strlen(reason), STALE_REASON_MAX)),
@@ -304,8 +304,8 @@ int store_suspect_set(struct store *s, int64_t memory, const char *path, const c
 	else
 		rc = db_run(s->db,
 			"DELETE FROM suspect WHERE memory = ?1 AND file = (SELECT id FROM file "
-			"WHERE path = ?2)",
-			DB_ARGS(db_i(memory), db_t(path)), err);
+			"WHERE path = ?2 AND author = ?3)",
+			DB_ARGS(db_i(memory), db_t(path), db_i(s->me)), err);
 	if (rc || !db_changes(s->db))
 		return rc;
 	return store_note(s, CHANGE_MEMORY, memory, false, err);

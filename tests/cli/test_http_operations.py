@@ -114,7 +114,7 @@ def test_every_operation_is_described_with_what_it_answers(door):
     given = {
         "search": [["parser"]], "timeline": [["s1"], [note]], "get": [[note]], "facts": [[], ["parser"]], "recall": [["which parser?"]],
         "context": [[]], "files": [["a.py"]], "blame": [["README.md"]], "entities": [[], ["pytest"]], "remember": [["a note"]],
-        "edit": [[note, "--title", "a title"]], "pin": [[note], [note, "--off"]], "review": [[], [note, "approve"]],
+        "edit": [[note, "--title", "a title"]], "pin": [[note], [note, "--off"]], "share": [[note], [note, "--private"]], "review": [[], [note, "approve"]],
         "pause": [["--for", "1h"]], "resume": [[]], "sessions": [[]], "projects": [[]], "why": [["s1"]], "stats": [[]], "status": [[]],
         "sync": [["add", rem.scratch / "notes", "--namespace", "notes"], ["list"], ["run"], ["remove", "notes"]],
         "config": [[], ["get", "hook.ask_ms"], ["set", "hook.ask_ms", "5000"]], "jobs": [[]], "cost": [[]], "model": [["status"]],

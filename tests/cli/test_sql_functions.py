@@ -64,7 +64,7 @@ def rem(rem, db):
 
 
 def follow(rem):
-    rem.run("sync", "add", rem.notes, "--namespace", "notes")
+    rem.run("sync", "add", rem.notes, "--namespace", "notes", "--team")
     embedded(rem)
 
 

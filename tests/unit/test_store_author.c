@@ -405,6 +405,8 @@ static void forgetting_leaves_the_names_of_a_colleagues_files(void **state)
 	ok(store_forget(ada, &plan, &f->err));
 	ok(store_commit(ada, &f->err));
 	ok(db_one(store_db(ada), "SELECT count(*) FROM file", NULL, 0, 0, &n, &f->err));
+	assert_int_equal(n, 0);
+	ok(db_one(store_db(bob), "SELECT count(*) FROM file", NULL, 0, 0, &n, &f->err));
 	assert_int_equal(n, 1);
 	struct memory m;
 	assert_true(sees(f, bob, b.id, &m));

@@ -16,6 +16,7 @@ static int things_open(void **state)
 	if (fixture_open(state))
 		return -1;
 	struct fixture *f = *state;
+	reopen_as_owner(f);
 	ok(db_script(store_db(f->s),
 		"CREATE TABLE thing (id {key}, name TEXT NOT NULL UNIQUE, n BIGINT NOT NULL)",
 		&f->err));
@@ -195,7 +196,8 @@ static void a_connection_that_ends_takes_what_waited_with_it(void **state)
 
 	if (is_file(f))
 		return;
-	ok(store_open(f->url, DB_WRITE, NULL, &other, &f->err));
+	const struct store_setup owner = { .url = f->url, .mode = DB_WRITE, .keeps_login = true };
+	ok(store_open_as(&owner, &other, &f->err));
 	ok(db_one(db, "SELECT pg_backend_pid()", NULL, 0, 0, &backend, &f->err));
 	ok(db_begin(db, &f->err));
 	for (int i = 0; i < 3; i++)
