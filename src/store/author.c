@@ -39,8 +39,8 @@ const char *store_my_name(const struct store *s)
 
 static int find(struct store *s, const char *name, int64_t *ret, struct err *err)
 {
-	return db_one(s->db, "SELECT id FROM author WHERE name = ?1", DB_ARGS(db_t(name)), 0, ret,
-		err);
+	return db_one(
+		s->db, "SELECT id FROM author WHERE name = ?1", DB_ARGS(db_t(name)), 0, ret, err);
 }
 
 static int rename_author(struct store *s, int64_t id, const char *name, struct err *err)
@@ -100,7 +100,8 @@ static int swap_numbers(struct store *s, int64_t other, struct err *err)
 			db_script(s->db,
 				arena_printf(&a,
 					"UPDATE %s SET author = CASE author WHEN 1 THEN -1 ELSE 1 "
-					"END WHERE author IN (1, %lld); UPDATE %s SET author = %lld "
+					"END WHERE author IN (1, %lld); UPDATE %s SET author = "
+					"%lld "
 					"WHERE author = -1;",
 					tables[i], (long long)other, tables[i], (long long)other),
 				err))
@@ -166,8 +167,7 @@ int author_enter(struct store *s, const char *name, bool keeps_login, struct err
 	return 0;
 }
 
-static int ask_name(
-	struct store *s, struct arena *a, int64_t id, const char **ret, struct err *err)
+static int ask_name(struct store *s, struct arena *a, int64_t id, const char **ret, struct err *err)
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s, "SELECT name FROM author WHERE id = ?1", DB_ARGS(db_i(id)), &r, err);
@@ -217,8 +217,7 @@ int memory_must_be_mine(const struct memory *m, const char *what, struct err *er
 	return err_hint(err, "Ask its author, or save what you know better as a note of your own.");
 }
 
-static int share_one(
-	struct store *s, int64_t id, bool is_team, size_t *io_changed, struct err *err)
+static int share_one(struct store *s, int64_t id, bool is_team, size_t *io_changed, struct err *err)
 {
 	AUTO(arena_done) struct arena a = { 0 };
 	struct memory m;
@@ -229,8 +228,10 @@ static int share_one(
 	if (m.is_team == is_team)
 		return 0;
 	if (m.kind == KIND_CHUNK) {
-		err_set(err, ERR_USAGE, "memory %lld is a section of a markdown file", (long long)id);
-		return err_hint(err, "Share its folder: `remanence sync add FOLDER --team` or --private.");
+		err_set(err, ERR_USAGE, "memory %lld is a section of a markdown file",
+			(long long)id);
+		return err_hint(
+			err, "Share its folder: `remanence sync add FOLDER --team` or --private.");
 	}
 	m.is_team = is_team;
 	++*io_changed;
@@ -252,7 +253,8 @@ int store_share(struct store *s, const int64_t *ids, size_t n, bool is_team, siz
 int store_project_shared(struct store *s, int64_t project, bool *ret, struct err *err)
 {
 	int64_t found;
-	int rc = db_one(s->db, "SELECT count(*) FROM project_share WHERE author = ?1 AND project = ?2",
+	int rc = db_one(s->db,
+		"SELECT count(*) FROM project_share WHERE author = ?1 AND project = ?2",
 		DB_ARGS(db_i(s->me), db_i(project)), 0, &found, err);
 
 	*ret = !rc && found;
@@ -261,8 +263,9 @@ int store_project_shared(struct store *s, int64_t project, bool *ret, struct err
 
 int store_project_share(struct store *s, int64_t project, bool is_shared, struct err *err)
 {
-	static const char share[] = "INSERT INTO project_share (author, project) VALUES (?1, ?2) ON "
-				    "CONFLICT (author, project) DO NOTHING";
+	static const char share[] =
+		"INSERT INTO project_share (author, project) VALUES (?1, ?2) ON "
+		"CONFLICT (author, project) DO NOTHING";
 	static const char unshare[] =
 		"DELETE FROM project_share WHERE author = ?1 AND project = ?2";
 
@@ -272,9 +275,9 @@ int store_project_share(struct store *s, int64_t project, bool is_shared, struct
 int store_unshared(struct store *s, struct arena *a, int64_t project, bool is_team, int64_t after,
 	int64_t **ret, size_t *ret_n, struct err *err)
 {
-	static const char sql[] =
-		"SELECT id FROM memory WHERE author = ?1 AND project = ?2 AND visibility <> ?3 AND kind "
-		"<> ?4 AND id > ?5 ORDER BY id LIMIT ?6";
+	static const char sql[] = "SELECT id FROM memory WHERE author = ?1 AND project = ?2 AND "
+				  "visibility <> ?3 AND kind "
+				  "<> ?4 AND id > ?5 ORDER BY id LIMIT ?6";
 
 	return query_ids(s, a, sql,
 		DB_ARGS(db_i(s->me), db_i(project), db_i(is_team), db_i(KIND_CHUNK), db_i(after),

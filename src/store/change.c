@@ -15,8 +15,8 @@ int store_change_last(struct store *s, int64_t *ret, struct err *err)
 	int64_t kept;
 
 	/* The rows say less than the number once gave when the last of them was pruned. */
-	if (db_one(s->db, "SELECT n FROM counter WHERE author = 0 AND name = 'change.last'", NULL, 0, 0, &kept,
-		    err))
+	if (db_one(s->db, "SELECT n FROM counter WHERE author = 0 AND name = 'change.last'", NULL,
+		    0, 0, &kept, err))
 		return -1;
 	if (db_one(s->db, "SELECT max(seq) FROM change", NULL, 0, 0, ret, err))
 		return -1;
@@ -85,7 +85,8 @@ int store_changes(struct store *s, struct arena *a, int64_t after, size_t max, s
 {
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
-	if (db_query(s->db, "SELECT " CHANGE_COLUMNS " FROM change WHERE seq > ?1 AND " IS_MINE
+	if (db_query(s->db,
+		    "SELECT " CHANGE_COLUMNS " FROM change WHERE seq > ?1 AND " IS_MINE
 		    " ORDER BY seq LIMIT ?2",
 		    DB_ARGS(db_i(after), db_i((int64_t)max), db_i(s->me)), &r, err))
 		return -1;
@@ -98,7 +99,8 @@ int store_changes_down(struct store *s, struct arena *a, const struct change_ran
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
 	if (db_query(s->db,
-		    "SELECT " CHANGE_COLUMNS " FROM change WHERE seq > ?1 AND seq <= ?2 AND " IS_MINE
+		    "SELECT " CHANGE_COLUMNS
+		    " FROM change WHERE seq > ?1 AND seq <= ?2 AND " IS_MINE
 		    " ORDER BY seq DESC LIMIT ?4",
 		    DB_ARGS(db_i(range->after), db_i(range->up_to), db_i(s->me),
 			    db_i((int64_t)range->max)),
@@ -119,6 +121,7 @@ int store_change_prune(struct store *s, int64_t up_to, struct err *err)
 		return -1;
 	/* What colleagues saw stays: one of them may be away for months, and must hear of it then. */
 	return db_run(s->db,
-		"DELETE FROM change WHERE is_gone = 1 AND is_team = 0 AND author = ?2 AND seq <= ?1",
+		"DELETE FROM change WHERE is_gone = 1 AND is_team = 0 AND author = ?2 AND seq <= "
+		"?1",
 		DB_ARGS(db_i(up_to), db_i(s->me)), err);
 }

@@ -81,11 +81,13 @@ static const char column[] =
 
 /* What is taken back is gone from there in the same transaction, whoever's daemon fills the tables. */
 static const char hiding[] =
-	"CREATE OR REPLACE FUNCTION " CONTRACT_SCHEMA ".hide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
+	"CREATE OR REPLACE FUNCTION " CONTRACT_SCHEMA
+	".hide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
 	"SET search_path = pg_catalog, pg_temp AS $$ BEGIN DELETE FROM " CONTRACT_SCHEMA
 	".chunks WHERE memory = NEW.id; RETURN NULL; END $$;"
 	"CREATE TRIGGER contract_hide AFTER UPDATE OF visibility ON memory FOR EACH ROW "
-	"WHEN (OLD.visibility = 1 AND NEW.visibility = 0) EXECUTE FUNCTION " CONTRACT_SCHEMA ".hide();";
+	"WHEN (OLD.visibility = 1 AND NEW.visibility = 0) EXECUTE FUNCTION " CONTRACT_SCHEMA
+	".hide();";
 
 static const char path_with[] = "SELECT set_config('search_path', quote_ident(current_schema()) || "
 				"', ' || quote_ident(?1), false)";
@@ -204,8 +206,9 @@ static int may_create(struct store *s, struct contract_state *ret, struct err *e
 
 static int hiding_make(struct store *s, struct err *err)
 {
-	static const char has[] = "SELECT count(*) FROM pg_trigger WHERE tgrelid = 'memory'::regclass AND tgname = "
-				  "'contract_hide'";
+	static const char has[] =
+		"SELECT count(*) FROM pg_trigger WHERE tgrelid = 'memory'::regclass AND tgname = "
+		"'contract_hide'";
 	int64_t n;
 
 	if (db_one(s->db, has, NULL, 0, 0, &n, err) || n)
@@ -373,7 +376,8 @@ int contract_ready(
 int contract_wanted(struct store *s, bool *ret, struct err *err)
 {
 	int64_t is_wanted;
-	int rc = db_one(s->db, "SELECT count(*) > 0 FROM folder WHERE visibility = 1", NULL, 0, 0, &is_wanted, err);
+	int rc = db_one(s->db, "SELECT count(*) > 0 FROM folder WHERE visibility = 1", NULL, 0, 0,
+		&is_wanted, err);
 
 	*ret = !rc && is_wanted;
 	return rc;
@@ -384,9 +388,10 @@ int contract_wanted(struct store *s, bool *ret, struct err *err)
 
 int contract_mark(struct store *s, int64_t *ret, struct err *err)
 {
-	static const char sql[] = "SELECT hashtextextended(concat_ws(' ', count(*), max(id), "
-				  "max(synced_at), sum(synced_at), "
-				  "sum(chunks), count(metadata)), 0) FROM source_file f WHERE " IS_TEAM;
+	static const char sql[] =
+		"SELECT hashtextextended(concat_ws(' ', count(*), max(id), "
+		"max(synced_at), sum(synced_at), "
+		"sum(chunks), count(metadata)), 0) FROM source_file f WHERE " IS_TEAM;
 
 	return db_one(s->db, sql, NULL, 0, 0, ret, err);
 }
@@ -412,8 +417,9 @@ int contract_stale(struct store *s, struct arena *a, int64_t after, size_t max, 
 {
 	static const char sql[] =
 		"SELECT c.memory FROM chunk c JOIN source_file f ON f.id = c.source_file LEFT "
-		"JOIN " CONTRACT_SCHEMA ".chunks t ON t.memory = c.memory WHERE c.memory > ?1 AND " IS_TEAM " AND "
-					"(t.memory IS NULL OR t.hash <> c.hash OR "
+		"JOIN " CONTRACT_SCHEMA
+		".chunks t ON t.memory = c.memory WHERE c.memory > ?1 AND " IS_TEAM " AND "
+		"(t.memory IS NULL OR t.hash <> c.hash OR "
 		"(t.namespace, t.file_source, t.section, t.chunk_index, t.checksum, t.metadata) IS "
 		"DISTINCT FROM "
 		"(f.namespace, f.path, c.section, c.chunk_index, f.checksum, " METADATA
@@ -494,11 +500,13 @@ int contract_files(struct store *s, struct err *err)
 		"DELETE FROM " CONTRACT_SCHEMA
 		".files t WHERE NOT EXISTS (SELECT 1 FROM source_file f WHERE f.id = "
 		"t.source_file AND f.checksum IS NOT NULL AND " IS_TEAM ")",
-		"DELETE FROM " CONTRACT_SCHEMA ".chunks t WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.id = "
+		"DELETE FROM " CONTRACT_SCHEMA
+		".chunks t WHERE NOT EXISTS (SELECT 1 FROM memory m WHERE m.id = "
 		"t.memory AND m.visibility = 1)",
 		"INSERT INTO " CONTRACT_SCHEMA
 		".files AS t (source_file, namespace, file_name, checksum, "
-		"chunks_count, last_sync) SELECT DISTINCT ON (f.namespace, f.path) f.id, f.namespace, f.path, f.checksum, f.chunks, "
+		"chunks_count, last_sync) SELECT DISTINCT ON (f.namespace, f.path) f.id, "
+		"f.namespace, f.path, f.checksum, f.chunks, "
 		"to_timestamp(f.synced_at / 1000.0) FROM source_file f WHERE f.checksum IS NOT "
 		"NULL AND " IS_TEAM " ORDER BY f.namespace, f.path, f.id ON CONFLICT "
 		"(source_file) DO UPDATE SET namespace = excluded.namespace, file_name = "

@@ -14,13 +14,14 @@
 #include "store/memory_row.h"
 #include "text/hash.h"
 
-#define FOLDER_COLUMNS                                                                        \
-	"f.id, f.project, f.namespace, f.root, f.globs, f.created_at, f.synced_at, f.error, " \
-	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.checksum IS NOT " \
-	"NULL), "                                                                             \
-	"(SELECT count(*) FROM chunk c JOIN source_file sf ON sf.id = c.source_file WHERE "   \
-	"sf.folder = f.id), "                                                                 \
-	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.error IS NOT NULL), f.visibility"
+#define FOLDER_COLUMNS                                                                            \
+	"f.id, f.project, f.namespace, f.root, f.globs, f.created_at, f.synced_at, f.error, "     \
+	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.checksum IS NOT "     \
+	"NULL), "                                                                                 \
+	"(SELECT count(*) FROM chunk c JOIN source_file sf ON sf.id = c.source_file WHERE "       \
+	"sf.folder = f.id), "                                                                     \
+	"(SELECT count(*) FROM source_file sf WHERE sf.folder = f.id AND sf.error IS NOT NULL), " \
+	"f.visibility"
 
 static struct folder folder_read(struct arena *a, struct db_rows *r)
 {
@@ -51,8 +52,7 @@ int folder_page(struct store *s, struct arena *a, const char *behind, size_t max
 
 	*ret = NULL;
 	*ret_n = 0;
-	if (db_query(s->db, sql, DB_ARGS(db_t(behind), db_i((int64_t)max), db_i(s->me)), &r,
-		    err))
+	if (db_query(s->db, sql, DB_ARGS(db_t(behind), db_i((int64_t)max), db_i(s->me)), &r, err))
 		return -1;
 	while ((rc = db_next(r, err)) > 0) {
 		struct folder f = folder_read(a, r);
@@ -70,8 +70,9 @@ int folder_list(
 int folder_find(struct store *s, struct arena *a, const char *namespace, struct folder *ret,
 	struct err *err)
 {
-	static const char sql[] = "SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace = ?1 AND "
-				  "f.author = ?2";
+	static const char sql[] =
+		"SELECT " FOLDER_COLUMNS " FROM folder f WHERE f.namespace = ?1 AND "
+		"f.author = ?2";
 	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	int rc = store_row(s, sql, DB_ARGS(db_t(namespace), db_i(s->me)), &r, err);
 
@@ -82,8 +83,9 @@ int folder_find(struct store *s, struct arena *a, const char *namespace, struct 
 /* The chunks that there are follow what was decided of their folder. */
 static int chunks_show(struct store *s, const struct folder *f, struct err *err)
 {
-	static const char others[] = "SELECT m.id FROM source_file sf JOIN chunk c ON c.source_file = sf.id "
-				     "JOIN memory m ON m.id = c.memory WHERE sf.folder = ?1 AND m.visibility <> ?2";
+	static const char others[] =
+		"SELECT m.id FROM source_file sf JOIN chunk c ON c.source_file = sf.id "
+		"JOIN memory m ON m.id = c.memory WHERE sf.folder = ?1 AND m.visibility <> ?2";
 	AUTO(arena_done) struct arena a = { 0 };
 	AUTO(ids_done) struct ids ids = { 0 };
 
@@ -105,19 +107,19 @@ static int chunks_show(struct store *s, const struct folder *f, struct err *err)
 
 int folder_put(struct store *s, struct folder *f, struct err *err)
 {
-	static const char insert[] = "INSERT INTO folder (namespace, root, globs, project, "
-				     "created_at, synced_at, visibility) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)";
-	static const char update[] =
-		"UPDATE folder SET root = ?2, globs = ?3, project = ?4, visibility = ?5 WHERE id = ?1";
+	static const char insert[] =
+		"INSERT INTO folder (namespace, root, globs, project, "
+		"created_at, synced_at, visibility) VALUES (?1, ?2, ?3, ?4, ?5, 0, ?6)";
+	static const char update[] = "UPDATE folder SET root = ?2, globs = ?3, project = ?4, "
+				     "visibility = ?5 WHERE id = ?1";
 
 	const int visible = f->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR;
 
 	if (f->id)
 		return db_run(s->db, update,
-			       DB_ARGS(db_i(f->id), db_t(f->root), db_t(f->globs),
-				       db_i(f->project), db_i(visible)),
-			       err) ||
-				       chunks_show(s, f, err)
+			       DB_ARGS(db_i(f->id), db_t(f->root), db_t(f->globs), db_i(f->project),
+				       db_i(visible)),
+			       err) || chunks_show(s, f, err)
 			       ? -1
 			       : 0;
 	f->created_at = clock_now();

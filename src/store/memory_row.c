@@ -259,7 +259,8 @@ static int write_columns(struct store *s, struct memory *m, int64_t hash, struct
 	static const char insert[] =
 		"INSERT INTO memory (project, session, turn, at, kind, type, status, origin, "
 		"trust, is_pinned, confidence,"
-		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack, visibility) VALUES"
+		" created_at, updated_at, valid_from, valid_to, superseded_by, hash, pack, "
+		"visibility) VALUES"
 		" (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, "
 		"?18, ?19)";
 	static const char update[] =
@@ -267,7 +268,8 @@ static int write_columns(struct store *s, struct memory *m, int64_t hash, struct
 		"= ?6, status = ?7, origin = ?8,"
 		" trust = ?9, is_pinned = ?10, confidence = ?11, created_at = ?12, updated_at = "
 		"?13, valid_from = ?14,"
-		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18, visibility = ?19 WHERE id = ?20";
+		" valid_to = ?15, superseded_by = ?16, hash = ?17, pack = ?18, visibility = ?19 "
+		"WHERE id = ?20";
 	int confidence = (int)lround(MAX(0.0, MIN(1.0, m->confidence)) * CONFIDENCE_STEPS);
 
 	if (packer_close(s->packer, m->is_team ? PACK_ALONE : PACK_MEMORY, &s->raw, &s->blob, err))
@@ -277,8 +279,8 @@ static int write_columns(struct store *s, struct memory *m, int64_t hash, struct
 		db_i(m->trust), db_i(m->is_pinned), db_i(confidence), db_i(m->created_at),
 		db_id(m->updated_at == m->created_at ? 0 : m->updated_at), db_id(m->valid_from),
 		db_id(m->valid_to), db_id(m->superseded_by), db_i(hash),
-		db_b(s->blob.data, s->blob.len),
-		db_i(m->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR), db_i(m->id) };
+		db_b(s->blob.data, s->blob.len), db_i(m->is_team ? VISIBLE_TEAM : VISIBLE_AUTHOR),
+		db_i(m->id) };
 	if (db_run(s->db, m->id ? update : insert, args, ARRAY_LEN(args) - !m->id, err))
 		return -1;
 	if (!m->id)
@@ -366,7 +368,8 @@ static int keep_bases(struct store *s, const struct memory *m, struct err *err)
 	static const char keep[] =
 		"INSERT INTO file_base (file, role, size, hash) SELECT mf.file, mf.role, mf.size, "
 		"mf.hash FROM memory_file mf JOIN memory m ON m.id = mf.memory"
-		" WHERE mf.memory = ?1 AND m.at = ?2 AND (mf.size IS NOT NULL OR mf.hash IS NOT NULL)";
+		" WHERE mf.memory = ?1 AND m.at = ?2 AND (mf.size IS NOT NULL OR mf.hash IS NOT "
+		"NULL)";
 
 	if (db_run(s->db, clear, NULL, 0, err))
 		return -1;
@@ -378,7 +381,8 @@ static int restore_bases(struct store *s, const struct memory *m, struct err *er
 	static const char restore[] =
 		"UPDATE memory_file SET (size, hash) = (SELECT b.size, b.hash FROM file_base b"
 		" WHERE b.file = memory_file.file AND b.role = memory_file.role)"
-		" WHERE memory = ?1 AND size IS NULL AND hash IS NULL AND EXISTS (SELECT 1 FROM file_base b"
+		" WHERE memory = ?1 AND size IS NULL AND hash IS NULL AND EXISTS (SELECT 1 FROM "
+		"file_base b"
 		" WHERE b.file = memory_file.file AND b.role = memory_file.role)";
 
 	return db_run(s->db, restore, DB_ARGS(db_i(m->id)), err);
@@ -387,8 +391,9 @@ static int restore_bases(struct store *s, const struct memory *m, struct err *er
 /* The keeper looks at what a memory rests on after it was written. */
 static int note_stale(struct store *s, const struct memory *m, struct err *err)
 {
-	static const char note[] = "INSERT INTO stale_due (memory, stamp) VALUES (?1, 1)"
-				   " ON CONFLICT (memory) DO UPDATE SET stamp = stale_due.stamp + 1";
+	static const char note[] =
+		"INSERT INTO stale_due (memory, stamp) VALUES (?1, 1)"
+		" ON CONFLICT (memory) DO UPDATE SET stamp = stale_due.stamp + 1";
 
 	if (!m->nfiles && !m->branch)
 		return 0;

@@ -9,8 +9,8 @@
 
 #include "base/mem.h"
 
-#define LET_PAST                                                                                   \
-	"SELECT CASE WHEN r.rolsuper OR r.rolbypassrls THEN 1 ELSE 0 END FROM pg_roles r WHERE "  \
+#define LET_PAST                                                                                 \
+	"SELECT CASE WHEN r.rolsuper OR r.rolbypassrls THEN 1 ELSE 0 END FROM pg_roles r WHERE " \
 	"r.rolname = session_user"
 
 /* A login that may not make the role may be a member of one that the administrator made. */
@@ -22,7 +22,8 @@ static const char member_make[] =
 /* Tables of this schema that the role may not write; those of a later migration, at most. */
 static const char member_lacks[] =
 	"SELECT count(*) FROM pg_class c WHERE c.relnamespace = current_schema()::regnamespace AND "
-	"c.relkind IN ('r', 'S') AND NOT CASE c.relkind WHEN 'r' THEN has_table_privilege('" PG_MEMBER
+	"c.relkind IN ('r', 'S') AND NOT CASE c.relkind WHEN 'r' THEN "
+	"has_table_privilege('" PG_MEMBER
 	"', c.oid, 'INSERT') ELSE has_sequence_privilege('" PG_MEMBER "', c.oid, 'USAGE') END";
 
 static int grant(struct postgres *db, struct err *err)
@@ -38,8 +39,9 @@ static int grant(struct postgres *db, struct err *err)
 	return pg_simple(db,
 		arena_printf(&a,
 			"GRANT USAGE ON SCHEMA \"%s\" TO " PG_MEMBER
-			"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \"%s\" TO " PG_MEMBER
-			"; GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA \"%s\" TO " PG_MEMBER,
+			"; GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \"%s\" "
+			"TO " PG_MEMBER "; GRANT USAGE, SELECT, UPDATE ON ALL SEQUENCES IN SCHEMA "
+					"\"%s\" TO " PG_MEMBER,
 			s, s, s),
 		NULL, err);
 }
@@ -63,7 +65,8 @@ static int no_member(struct postgres *db, struct err *err)
 	if (err->code == ERR_BUSY)
 		return -1;
 	err_set(err, ERR_STORE,
-		"the login '%s' of the store is let past row-level security, which keeps what people "
+		"the login '%s' of the store is let past row-level security, which keeps what "
+		"people "
 		"keep to themselves apart, and cannot be kept from it (%s)",
 		login, why);
 	return err_hint(err,
@@ -92,7 +95,8 @@ static int say_author(struct postgres *db, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 
 	return pg_simple(db,
-		arena_printf(&a, "SET remanence.author = '%lld'", (long long)db->author), NULL, err);
+		arena_printf(&a, "SET remanence.author = '%lld'", (long long)db->author), NULL,
+		err);
 }
 
 int pg_identify_again(struct postgres *db, struct err *err)
@@ -108,7 +112,8 @@ static int check_login(struct postgres *db, int64_t author, struct err *err)
 	int64_t is_ours;
 
 	if (db_one(&db->base,
-		    "SELECT CASE WHEN login = session_user::text THEN 1 ELSE 0 END FROM author WHERE id = ?1",
+		    "SELECT CASE WHEN login = session_user::text THEN 1 ELSE 0 END FROM author "
+		    "WHERE id = ?1",
 		    DB_ARGS(db_i(author)), 1, &is_ours, err))
 		return -1;
 	if (is_ours)
@@ -116,9 +121,9 @@ static int check_login(struct postgres *db, int64_t author, struct err *err)
 	err_set(err, ERR_STORE,
 		"somebody works under the name of this author with another login than '%s'",
 		PQuser(db->conn));
-	return err_hint(err,
-		"Set `author` to a name of your own; if it is yours, the owner of the tables can give it "
-		"to this login (docs/postgresql.md).");
+	return err_hint(err, "Set `author` to a name of your own; if it is yours, the owner of the "
+			     "tables can give it "
+			     "to this login (docs/postgresql.md).");
 }
 
 int pg_identify(struct db *base, int64_t author, bool keeps_login, struct err *err)
@@ -126,7 +131,8 @@ int pg_identify(struct db *base, int64_t author, bool keeps_login, struct err *e
 	struct postgres *db = postgres_of(base);
 	int64_t is_let_past = 0;
 
-	if (!keeps_login && (check_login(db, author, err) || db_one(base, LET_PAST, NULL, 0, 0, &is_let_past, err)))
+	if (!keeps_login && (check_login(db, author, err) ||
+				    db_one(base, LET_PAST, NULL, 0, 0, &is_let_past, err)))
 		return -1;
 	db->author = author;
 	if (is_let_past && db->mode != DB_READ && member_ready(db, err))
@@ -182,8 +188,9 @@ int pg_everyone(struct db *base, bool is_writer, struct err *err)
 int pg_everyone_end(struct db *base, struct err *err)
 {
 	/* A login that works for an author elsewhere may not be one here. */
-	static const char logins[] = "UPDATE author SET login = session_user WHERE login IS NULL OR login NOT IN "
-				     "(SELECT rolname::text FROM pg_roles)";
+	static const char logins[] =
+		"UPDATE author SET login = session_user WHERE login IS NULL OR login NOT IN "
+		"(SELECT rolname::text FROM pg_roles)";
 	int64_t is_let_past;
 
 	if (pg_simple(postgres_of(base), logins, NULL, err) ||

@@ -34,7 +34,8 @@ static int find_alias(
 	*ret = 0;
 	if (!value || !*value)
 		return 0;
-	return db_one(s->db, "SELECT project FROM project_alias WHERE author = ?3 AND kind = ?1 AND value = ?2",
+	return db_one(s->db,
+		"SELECT project FROM project_alias WHERE author = ?3 AND kind = ?1 AND value = ?2",
 		DB_ARGS(db_i(kind), db_t(value), db_i(owner_of(s, kind))), 0, ret, err);
 }
 
@@ -92,30 +93,32 @@ static int find_above(struct store *s, const char *path, int64_t *ret, struct er
 	return 0;
 }
 
+/* What belongs to the one project (?1) belongs to the other (?2). */
+static const char *const moves[] = {
+	"UPDATE project_alias SET project = ?2 WHERE project = ?1",
+	"UPDATE session SET project = ?2 WHERE project = ?1",
+	"UPDATE memory SET project = ?2 WHERE project = ?1",
+	"UPDATE folder SET project = ?2 WHERE project = ?1",
+	"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
+	"WHERE project = ?1 ON CONFLICT (author, project, topic) DO NOTHING",
+	"UPDATE candidate SET project = ?2 WHERE project = ?1",
+	"UPDATE fact SET project = ?2 WHERE project = ?1",
+	"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
+	"UPDATE event SET project = ?2 WHERE project = ?1",
+	"UPDATE pause SET project = ?2 WHERE project = ?1",
+	"UPDATE branch_memory SET project = ?2 WHERE project = ?1",
+	"UPDATE checkout SET project = ?2, head = NULL WHERE project = ?1",
+	"DELETE FROM file_state WHERE project = ?1 AND project <> ?2",
+	/* What was made in the one was not made under the other's choice. */
+	"DELETE FROM project_share WHERE project = ?1 AND project <> ?2",
+	"UPDATE project_merge SET project = ?2 WHERE project = ?1",
+};
+
 static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 {
-	static const char *const moves[] = {
-		"UPDATE project_alias SET project = ?2 WHERE project = ?1",
-		"UPDATE session SET project = ?2 WHERE project = ?1",
-		"UPDATE memory SET project = ?2 WHERE project = ?1",
-		"UPDATE folder SET project = ?2 WHERE project = ?1",
-		"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
-		"WHERE project = ?1 ON CONFLICT (author, project, topic) DO NOTHING",
-		"UPDATE candidate SET project = ?2 WHERE project = ?1",
-		"UPDATE fact SET project = ?2 WHERE project = ?1",
-		"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
-		"UPDATE event SET project = ?2 WHERE project = ?1",
-		"UPDATE pause SET project = ?2 WHERE project = ?1",
-		"UPDATE branch_memory SET project = ?2 WHERE project = ?1",
-		"UPDATE checkout SET project = ?2, head = NULL WHERE project = ?1",
-		"DELETE FROM file_state WHERE project = ?1 AND project <> ?2",
-		/* What was made in the one was not made under the other's choice. */
-		"DELETE FROM project_share WHERE project = ?1 AND project <> ?2",
-		"UPDATE project_merge SET project = ?2 WHERE project = ?1",
-	};
-	static const char due[] =
-		"INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory WHERE project = ?1 AND "
-		"author = ?2 ON CONFLICT (memory) DO NOTHING";
+	static const char due[] = "INSERT INTO stale_due (memory, stamp) SELECT id, 1 FROM memory "
+				  "WHERE project = ?1 AND "
+				  "author = ?2 ON CONFLICT (memory) DO NOTHING";
 	AUTO(ids_done) struct ids memories = { 0 };
 	AUTO(ids_done) struct ids sessions = { 0 };
 	AUTO(ids_done) struct ids events = { 0 };
@@ -136,12 +139,13 @@ static int merge(struct store *s, int64_t from, int64_t into, struct err *err)
 			return -1;
 	if (db_run(s->db, due, DB_ARGS(db_i(into), db_i(s->me)), err) ||
 		db_run(s->db,
-		    "INSERT INTO project_merge (merged, name, project, at) SELECT id, name, ?2, ?3 "
-		    "FROM project WHERE id = ?1 ON CONFLICT (merged) DO NOTHING",
-		    DB_ARGS(db_i(from), db_i(into), db_i(clock_now())), err) ||
+			"INSERT INTO project_merge (merged, name, project, at) SELECT id, name, "
+			"?2, ?3 "
+			"FROM project WHERE id = ?1 ON CONFLICT (merged) DO NOTHING",
+			DB_ARGS(db_i(from), db_i(into), db_i(clock_now())), err) ||
 		/* Colleagues may have rows in it until they come by with the same identity. */
-		(!db_is_shared(s->db) &&
-			db_run(s->db, "DELETE FROM project WHERE id = ?1", DB_ARGS(db_i(from)), err)))
+		(!db_is_shared(s->db) && db_run(s->db, "DELETE FROM project WHERE id = ?1",
+						 DB_ARGS(db_i(from)), err)))
 		return -1;
 	for (size_t i = 0; i < memories.n; i++)
 		if (store_note(s, CHANGE_MEMORY, memories.p[i], false, err))

@@ -21,9 +21,11 @@ static const char *const owned[] = { "session", "turn", "event", "hook_copy", "e
 	"branch_memory", "chunk", "vector", "change", "project", "source_file" };
 
 const char *const owner_tables[] = {
-	"CREATE TABLE author (id {key}, name TEXT NOT NULL UNIQUE, created_at BIGINT NOT NULL, login TEXT);",
+	"CREATE TABLE author (id {key}, name TEXT NOT NULL UNIQUE, created_at BIGINT NOT NULL, "
+	"login TEXT);",
 	"INSERT INTO author (name, created_at) VALUES ('', 0);",
-	"CREATE TABLE project_share (author BIGINT NOT NULL DEFAULT 1, project BIGINT NOT NULL, PRIMARY KEY "
+	"CREATE TABLE project_share (author BIGINT NOT NULL DEFAULT 1, project BIGINT NOT NULL, "
+	"PRIMARY KEY "
 	"(author, project)) {clustered};",
 	"DROP INDEX session_agent;",
 	"DROP INDEX entity_name;",
@@ -50,13 +52,14 @@ static const struct {
 	const char *table, *columns /* with their types */, *names, *key, *rest;
 	const char *constraint; /* its name on PostgreSQL */
 } keyed[] = {
-	{ "counter", "name TEXT NOT NULL, n BIGINT NOT NULL", "name, n", "PRIMARY KEY (author, name)",
-		"{clustered}", "counter_pkey" },
+	{ "counter", "name TEXT NOT NULL, n BIGINT NOT NULL", "name, n",
+		"PRIMARY KEY (author, name)", "{clustered}", "counter_pkey" },
 	{ "project_alias", "kind INTEGER NOT NULL, value TEXT NOT NULL, project BIGINT NOT NULL",
 		"kind, value, project", "PRIMARY KEY (author, kind, value)", "{clustered}",
 		"project_alias_pkey" },
 	{ "token_use",
-		"ident BIGINT NOT NULL, session BIGINT NOT NULL, tokens_in BIGINT NOT NULL, tokens_out BIGINT "
+		"ident BIGINT NOT NULL, session BIGINT NOT NULL, tokens_in BIGINT NOT NULL, "
+		"tokens_out BIGINT "
 		"NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL",
 		"ident, session, tokens_in, tokens_out, cache_read, cache_write",
 		"PRIMARY KEY (author, ident)", "{clustered}", "token_use_pkey" },
@@ -69,22 +72,30 @@ static const struct {
 		"file, role, size, hash", "PRIMARY KEY (author, file, role)", "{clustered}",
 		"file_base_pkey" },
 	{ "file_state",
-		"project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, "
+		"project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT "
+		"NOT NULL, "
 		"hash TEXT, seen_at BIGINT NOT NULL",
 		"project, file, size, mtime, hash, seen_at", "PRIMARY KEY (author, project, file)",
 		"{clustered}", "file_state_pkey" },
 	{ "transcript",
-		"id {key}, path TEXT NOT NULL, agent INTEGER NOT NULL, at_offset BIGINT NOT NULL, lines BIGINT "
-		"NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT NOT NULL, state TEXT, "
+		"id {key}, path TEXT NOT NULL, agent INTEGER NOT NULL, at_offset BIGINT NOT NULL, "
+		"lines BIGINT "
+		"NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT NOT NULL, "
+		"state TEXT, "
 		"head_hash TEXT, bad_lines BIGINT NOT NULL",
-		"id, path, agent, at_offset, lines, size, mtime, inode, state, head_hash, bad_lines",
+		"id, path, agent, at_offset, lines, size, mtime, inode, state, head_hash, "
+		"bad_lines",
 		"UNIQUE (author, path)", "", "transcript_path_key" },
-	{ "file", "id {key}, path TEXT NOT NULL", "id, path", "UNIQUE (path, author)", "", "file_path_key" },
+	{ "file", "id {key}, path TEXT NOT NULL", "id, path", "UNIQUE (path, author)", "",
+		"file_path_key" },
 	{ "checkout",
-		"id {key}, project BIGINT NOT NULL, root TEXT NOT NULL, head TEXT, asked_at BIGINT NOT NULL",
-		"id, project, root, head, asked_at", "UNIQUE (author, root)", "", "checkout_root_key" },
+		"id {key}, project BIGINT NOT NULL, root TEXT NOT NULL, head TEXT, asked_at BIGINT "
+		"NOT NULL",
+		"id, project, root, head, asked_at", "UNIQUE (author, root)", "",
+		"checkout_root_key" },
 	{ "folder",
-		"id {key}, namespace TEXT NOT NULL, root TEXT NOT NULL, globs TEXT NOT NULL, project BIGINT NOT "
+		"id {key}, namespace TEXT NOT NULL, root TEXT NOT NULL, globs TEXT NOT NULL, "
+		"project BIGINT NOT "
 		"NULL, created_at BIGINT NOT NULL, synced_at BIGINT NOT NULL, error TEXT",
 		"id, namespace, root, globs, project, created_at, synced_at, error",
 		"UNIQUE (author, namespace)", "", "folder_namespace_key" },
@@ -99,11 +110,12 @@ static int remake(struct db *db, struct arena *a, size_t i, struct err *err)
 {
 	return db_script(db,
 		arena_printf(a,
-			"ALTER TABLE %s RENAME TO old_%s; CREATE TABLE %s (" AUTHOR ", %s, %s) %s; INSERT "
+			"ALTER TABLE %s RENAME TO old_%s; CREATE TABLE %s (" AUTHOR
+			", %s, %s) %s; INSERT "
 			"INTO %s (%s) SELECT %s FROM old_%s; DROP TABLE old_%s;",
 			keyed[i].table, keyed[i].table, keyed[i].table, keyed[i].columns,
-			keyed[i].key, keyed[i].rest, keyed[i].table, keyed[i].names,
-			keyed[i].names, keyed[i].table, keyed[i].table),
+			keyed[i].key, keyed[i].rest, keyed[i].table, keyed[i].names, keyed[i].names,
+			keyed[i].table, keyed[i].table),
 		err);
 }
 
@@ -120,8 +132,9 @@ static int rekey(struct db *db, struct arena *a, size_t i, struct err *err)
 /* ---- PostgreSQL ---- */
 
 /* Looked up once in a statement. Without an author nothing is anybody's. */
-#define ME                                                                                          \
-	"(SELECT w.id FROM author w WHERE w.id = nullif(current_setting('remanence.author', true), " \
+#define ME                                                                                    \
+	"(SELECT w.id FROM author w WHERE w.id = nullif(current_setting('remanence.author', " \
+	"true), "                                                                             \
 	"'')::bigint AND w.login = session_user::text)"
 
 /* Tables whose rows others see too, and which; "" all. */
@@ -129,19 +142,26 @@ static const struct {
 	const char *table, *seen;
 } seen[] = {
 	{ "memory", "visibility = 1" },
-	{ "memory_file", "EXISTS (SELECT 1 FROM memory m WHERE m.id = memory_file.memory AND m.visibility = 1)" },
-	{ "suspect", "EXISTS (SELECT 1 FROM memory m WHERE m.id = suspect.memory AND m.visibility = 1)" },
-	{ "branch_memory", "EXISTS (SELECT 1 FROM memory m WHERE m.id = branch_memory.memory AND m.visibility = 1)" },
-	{ "chunk", "EXISTS (SELECT 1 FROM memory m WHERE m.id = chunk.memory AND m.visibility = 1)" },
-	{ "vector", "EXISTS (SELECT 1 FROM memory m WHERE m.id = vector.memory AND m.visibility = 1)" },
-	{ "file", "EXISTS (SELECT 1 FROM memory_file f WHERE f.file = file.id)" }, /* that is seen itself */
+	{ "memory_file", "EXISTS (SELECT 1 FROM memory m WHERE m.id = memory_file.memory AND "
+			 "m.visibility = 1)" },
+	{ "suspect", "EXISTS (SELECT 1 FROM memory m WHERE m.id = suspect.memory AND m.visibility "
+		     "= 1)" },
+	{ "branch_memory", "EXISTS (SELECT 1 FROM memory m WHERE m.id = branch_memory.memory AND "
+			   "m.visibility = 1)" },
+	{ "chunk",
+		"EXISTS (SELECT 1 FROM memory m WHERE m.id = chunk.memory AND m.visibility = 1)" },
+	{ "vector",
+		"EXISTS (SELECT 1 FROM memory m WHERE m.id = vector.memory AND m.visibility = 1)" },
+	{ "file",
+		"EXISTS (SELECT 1 FROM memory_file f WHERE f.file = file.id)" }, /* that is seen itself */
 	{ "folder", "visibility = 1" },
-	{ "source_file", "EXISTS (SELECT 1 FROM folder d WHERE d.id = source_file.folder AND d.visibility = 1)" },
+	{ "source_file", "EXISTS (SELECT 1 FROM folder d WHERE d.id = source_file.folder AND "
+			 "d.visibility = 1)" },
 	/* Numbers without texts; those who number the next change need the last. */
 	{ "change", "true" },
-	{ "project",
-		"EXISTS (SELECT 1 FROM project_alias p WHERE p.project = project.id AND p.author = " ME
-		") OR EXISTS (SELECT 1 FROM memory m WHERE m.project = project.id AND m.visibility = 1)" },
+	{ "project", "EXISTS (SELECT 1 FROM project_alias p WHERE p.project = project.id AND "
+		     "p.author = " ME ") OR EXISTS (SELECT 1 FROM memory m WHERE m.project = "
+				      "project.id AND m.visibility = 1)" },
 };
 
 /* A project that was merged into another stays for colleagues who did not come by since; its author has left it. */
@@ -170,13 +190,17 @@ static int guard(struct db *db, struct arena *a, const char *table, struct err *
 	if (db_script(db,
 		    arena_printf(a,
 			    "ALTER TABLE %s ALTER COLUMN author SET DEFAULT "
-			    "nullif(current_setting('remanence.author', true), '')::bigint; ALTER TABLE %s "
+			    "nullif(current_setting('remanence.author', true), '')::bigint; ALTER "
+			    "TABLE %s "
 			    "ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;",
 			    table, table),
 		    err))
 		return -1;
 	return strcmp(table, "project")
-		       ? db_script(db, arena_printf(a, "CREATE POLICY mine ON %s USING (%s);", table, mine), err)
+		       ? db_script(db,
+				 arena_printf(
+					 a, "CREATE POLICY mine ON %s USING (%s);", table, mine),
+				 err)
 		       : db_script(db, project_policies, err);
 }
 
@@ -212,7 +236,8 @@ int owner_migrate(struct db *db, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(keyed); i++)
 		if (is_shared ? rekey(db, &a, i, err) : remake(db, &a, i, err))
 			return -1;
-	if (db_script(db, "ALTER TABLE folder ADD COLUMN visibility INTEGER NOT NULL DEFAULT 0;", err) ||
+	if (db_script(db, "ALTER TABLE folder ADD COLUMN visibility INTEGER NOT NULL DEFAULT 0;",
+		    err) ||
 		(!is_shared && db_script(db, again, err)) || db_script(db, indexes, err))
 		return -1;
 	return is_shared ? guard_all(db, &a, err) : 0;
