@@ -120,7 +120,7 @@ def calls(ref, session, rem):
                    *[[WORD, "--kind", k] for k in ("observation", "summary", "fact", "note", "chunk", "prompt", "reply", "tool")],
                    ["file:%s*" % WORD], [WORD, "--explain"], [WORD, "--scope", "sessions", "--project", "all"], ["why", "does", "it", "fail"]],
         "recall": [["why does the", WORD, "parser fail?"], ["--file", "%s.c" % WORD]],
-        "context": [[], ["--source", "compact"]],
+        "context": [[]],
         "timeline": [[ref], [s], [event], ["--at", "now", "--project", "all"], ["--query", WORD]],
         "get": [[ref], [s], [event], *[[str(n)] for n in range(1, 12)], *[["e%d" % n] for n in range(1, 6)]],
         "facts": [[], [WORD], ["--project", "all"], ["--status", "pending", "--project", "all"], ["--as-of", "now", "--project", "all"]],
