@@ -44,74 +44,79 @@ static const char indexes[] =
 	"UPDATE counter SET author = 0 WHERE name = 'change.last';"
 	"UPDATE project_alias SET author = 0 WHERE kind = 1;";
 
+#define AUTHOR "author BIGINT NOT NULL DEFAULT 1"
+
 /*
- * Whose keys now begin with the author. SQLite cannot change a key: there the table is made anew, its key's columns first (older
- * versions of its own check find fault with others).
+ * Whose keys now end with the author: a statement that does not name one, since a file has one alone, still finds its rows by
+ * the key. SQLite cannot change a key: there the table is made anew, its key's columns first (older versions of its own check
+ * find fault with others).
  */
 static const struct {
 	const char *table, *columns /* with their types */, *names, *key, *rest;
 	const char *constraint; /* its name on PostgreSQL */
 } keyed[] = {
-	{ "counter", "name TEXT NOT NULL, n BIGINT NOT NULL", "name, n",
-		"PRIMARY KEY (author, name)", "{clustered}", "counter_pkey" },
-	{ "project_alias", "kind INTEGER NOT NULL, value TEXT NOT NULL, project BIGINT NOT NULL",
-		"kind, value, project", "PRIMARY KEY (author, kind, value)", "{clustered}",
+	{ "counter", "name TEXT NOT NULL, " AUTHOR ", n BIGINT NOT NULL", "name, n",
+		"PRIMARY KEY (name, author)", "{clustered}", "counter_pkey" },
+	{ "project_alias",
+		"kind INTEGER NOT NULL, value TEXT NOT NULL, " AUTHOR ", project BIGINT NOT NULL",
+		"kind, value, project", "PRIMARY KEY (kind, value, author)", "{clustered}",
 		"project_alias_pkey" },
 	{ "token_use",
-		"ident BIGINT NOT NULL, session BIGINT NOT NULL, tokens_in BIGINT NOT NULL, "
-		"tokens_out BIGINT "
-		"NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT NULL",
+		"ident BIGINT NOT NULL, " AUTHOR
+		", session BIGINT NOT NULL, tokens_in BIGINT NOT NULL, "
+		"tokens_out BIGINT NOT NULL, cache_read BIGINT NOT NULL, cache_write BIGINT NOT "
+		"NULL",
 		"ident, session, tokens_in, tokens_out, cache_read, cache_write",
-		"PRIMARY KEY (author, ident)", "{clustered}", "token_use_pkey" },
-	{ "fact_due", "project BIGINT NOT NULL, topic BIGINT NOT NULL", "project, topic",
-		"PRIMARY KEY (author, project, topic)", "{clustered}", "fact_due_pkey" },
-	{ "tombstone", "kind INTEGER NOT NULL, hash BIGINT NOT NULL, at BIGINT NOT NULL",
-		"kind, hash, at", "PRIMARY KEY (author, kind, hash)", "{clustered}",
+		"PRIMARY KEY (ident, author)", "{clustered}", "token_use_pkey" },
+	{ "fact_due", "project BIGINT NOT NULL, topic BIGINT NOT NULL, " AUTHOR, "project, topic",
+		"PRIMARY KEY (project, topic, author)", "{clustered}", "fact_due_pkey" },
+	{ "tombstone",
+		"kind INTEGER NOT NULL, hash BIGINT NOT NULL, " AUTHOR ", at BIGINT NOT NULL",
+		"kind, hash, at", "PRIMARY KEY (kind, hash, author)", "{clustered}",
 		"tombstone_pkey" },
-	{ "file_base", "file BIGINT NOT NULL, role INTEGER NOT NULL, size BIGINT, hash {blob}",
-		"file, role, size, hash", "PRIMARY KEY (author, file, role)", "{clustered}",
+	{ "file_base",
+		"file BIGINT NOT NULL, role INTEGER NOT NULL, " AUTHOR ", size BIGINT, hash {blob}",
+		"file, role, size, hash", "PRIMARY KEY (file, role, author)", "{clustered}",
 		"file_base_pkey" },
 	{ "file_state",
-		"project BIGINT NOT NULL, file BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT "
-		"NOT NULL, "
-		"hash TEXT, seen_at BIGINT NOT NULL",
-		"project, file, size, mtime, hash, seen_at", "PRIMARY KEY (author, project, file)",
+		"project BIGINT NOT NULL, file BIGINT NOT NULL, " AUTHOR ", size BIGINT NOT NULL, "
+		"mtime BIGINT NOT NULL, hash TEXT, seen_at BIGINT NOT NULL",
+		"project, file, size, mtime, hash, seen_at", "PRIMARY KEY (project, file, author)",
 		"{clustered}", "file_state_pkey" },
 	{ "transcript",
-		"id {key}, path TEXT NOT NULL, agent INTEGER NOT NULL, at_offset BIGINT NOT NULL, "
-		"lines BIGINT "
-		"NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT NOT NULL, "
+		"id {key}, path TEXT NOT NULL, " AUTHOR
+		", agent INTEGER NOT NULL, at_offset BIGINT NOT NULL, "
+		"lines BIGINT NOT NULL, size BIGINT NOT NULL, mtime BIGINT NOT NULL, inode BIGINT "
+		"NOT NULL, "
 		"state TEXT, "
 		"head_hash TEXT, bad_lines BIGINT NOT NULL",
 		"id, path, agent, at_offset, lines, size, mtime, inode, state, head_hash, "
 		"bad_lines",
-		"UNIQUE (author, path)", "", "transcript_path_key" },
-	{ "file", "id {key}, path TEXT NOT NULL", "id, path", "UNIQUE (path, author)", "",
+		"UNIQUE (path, author)", "", "transcript_path_key" },
+	{ "file", "id {key}, path TEXT NOT NULL, " AUTHOR, "id, path", "UNIQUE (path, author)", "",
 		"file_path_key" },
 	{ "checkout",
-		"id {key}, project BIGINT NOT NULL, root TEXT NOT NULL, head TEXT, asked_at BIGINT "
-		"NOT NULL",
-		"id, project, root, head, asked_at", "UNIQUE (author, root)", "",
+		"id {key}, project BIGINT NOT NULL, root TEXT NOT NULL, " AUTHOR ", head TEXT, "
+		"asked_at BIGINT NOT NULL",
+		"id, project, root, head, asked_at", "UNIQUE (root, author)", "",
 		"checkout_root_key" },
 	{ "folder",
-		"id {key}, namespace TEXT NOT NULL, root TEXT NOT NULL, globs TEXT NOT NULL, "
-		"project BIGINT NOT "
-		"NULL, created_at BIGINT NOT NULL, synced_at BIGINT NOT NULL, error TEXT",
+		"id {key}, namespace TEXT NOT NULL, " AUTHOR
+		", root TEXT NOT NULL, globs TEXT NOT NULL, "
+		"project BIGINT NOT NULL, created_at BIGINT NOT NULL, synced_at BIGINT NOT NULL, "
+		"error TEXT",
 		"id, namespace, root, globs, project, created_at, synced_at, error",
-		"UNIQUE (author, namespace)", "", "folder_namespace_key" },
+		"UNIQUE (namespace, author)", "", "folder_namespace_key" },
 };
 
 static const char again[] = "CREATE INDEX project_alias_project ON project_alias (project);"
 			    "CREATE INDEX file_state_seen ON file_state (seen_at);";
 
-#define AUTHOR "author BIGINT NOT NULL DEFAULT 1"
-
 static int remake(struct db *db, struct arena *a, size_t i, struct err *err)
 {
 	return db_script(db,
 		arena_printf(a,
-			"ALTER TABLE %s RENAME TO old_%s; CREATE TABLE %s (" AUTHOR
-			", %s, %s) %s; INSERT "
+			"ALTER TABLE %s RENAME TO old_%s; CREATE TABLE %s (%s, %s) %s; INSERT "
 			"INTO %s (%s) SELECT %s FROM old_%s; DROP TABLE old_%s;",
 			keyed[i].table, keyed[i].table, keyed[i].table, keyed[i].columns,
 			keyed[i].key, keyed[i].rest, keyed[i].table, keyed[i].names, keyed[i].names,
@@ -161,7 +166,7 @@ static const struct {
 	{ "change", "true" },
 	{ "project", "EXISTS (SELECT 1 FROM project_alias p WHERE p.project = project.id AND "
 		     "p.author = " ME ") OR EXISTS (SELECT 1 FROM memory m WHERE m.project = "
-				      "project.id AND m.visibility = 1)" },
+		     "project.id AND m.visibility = 1)" },
 };
 
 /* A project that was merged into another stays for colleagues who did not come by since; its author has left it. */
