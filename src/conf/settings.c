@@ -170,9 +170,18 @@ static int bad_value(const struct setting_info *info, const char *text, struct e
 		return err_set(err, ERR_USAGE, "%s is '%s', but takes a number from %.15g to %.15g",
 			info->key, shown, info->min, info->max);
 	default:
+		if (info->type == SETTING_TEXT && (double)strlen(text) <= info->max)
+			return err_set(err, ERR_USAGE, "%s holds a control character", info->key);
 		return err_set(
 			err, ERR_USAGE, "%s is longer than %.0f bytes", info->key, info->max);
 	}
+}
+
+static bool has_control(const char *text)
+{
+	while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
+		text++;
+	return *text;
 }
 
 /* Checks a value's text and fills *ret (except its origin), with pointers into the arena. */
@@ -202,7 +211,13 @@ static int value_parse(const struct setting_info *info, const char *text, struct
 		if (!is_choice(info->choices, text))
 			return bad_value(info, text, err);
 		break;
-	default:
+	case SETTING_TEXT:
+		/* White space around it came by copying. */
+		v.text = arena_dup(a, str_trim(str_of(text)).p, str_trim(str_of(text)).n);
+		if ((double)strlen(v.text) > info->max || has_control(v.text))
+			return bad_value(info, v.text, err);
+		break;
+	case SETTING_LIST:
 		if ((double)strlen(text) > info->max)
 			return bad_value(info, text, err);
 		v.list = list_of_text(a, text);
@@ -341,7 +356,7 @@ int setting_value_json(int id, const char *text, struct buf *out, struct err *er
 			jw_str(&w, NULL, *item);
 		jw_end(&w, ']');
 	} else {
-		jw_str(&w, NULL, text);
+		jw_str(&w, NULL, v.text);
 	}
 	return 0;
 }

@@ -165,6 +165,17 @@ static void a_change_makes_the_file_and_refuses_bad_values(void **state)
 	assert_file("{}\n");
 }
 
+static void a_text_has_no_white_space_around_it_and_no_control_characters(void **state)
+{
+	struct err err = { 0 };
+
+	unlink(path);
+	assert_int_equal(settings_change(path, "author", " Ada Byron\n", &err), 0);
+	assert_file("{\n  \"author\": \"Ada Byron\"\n}\n");
+	assert_int_equal(settings_change(path, "author", "Ada\tByron", &err), -1);
+	assert_string_equal(err.text, "author holds a control character");
+}
+
 static void paths_follow_the_variables(void **state)
 {
 	struct arena a = { 0 };
@@ -215,6 +226,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_not_json_is_an_error_that_names_it),
 		cmocka_unit_test(a_change_keeps_everything_else_in_order),
 		cmocka_unit_test(a_change_makes_the_file_and_refuses_bad_values),
+		cmocka_unit_test(a_text_has_no_white_space_around_it_and_no_control_characters),
 		cmocka_unit_test(paths_follow_the_variables),
 	};
 
