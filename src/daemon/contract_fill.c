@@ -24,7 +24,7 @@ struct contract_fill {
 	struct store *store; /* changed under the mutex; the thread's own else */
 	/* The thread's own. */
 	bool is_whole; /* all that `mark` stands for is written */
-	int64_t mark;
+	struct contract_mark mark;
 	uint64_t vectors;   /* what the last look for missing vectors saw */
 	uint64_t looked_us; /* and when that was */
 };
@@ -122,17 +122,19 @@ static int pages_do(struct round *r, bool is_bare, struct err *err)
 static int texts_do(struct round *r, struct err *err)
 {
 	struct contract_fill *f = r->f;
-	int64_t mark;
+	struct contract_mark before, after;
 
-	if (contract_mark(r->store, &mark, err))
+	if (contract_mark(r->store, &before, err))
 		return -1;
-	if (f->is_whole && mark == f->mark && !r->contract.was_made)
+	if (f->is_whole && before.wanted == f->mark.wanted && before.shown == f->mark.shown &&
+		!r->contract.was_made)
 		return 0;
 	f->is_whole = false;
-	if (pages_do(r, false, err) || contract_files(r->store, err))
+	if (pages_do(r, false, err) || contract_files(r->store, err) ||
+		contract_mark(r->store, &after, err))
 		return -1;
 	f->is_whole = !is_closing(f);
-	f->mark = mark;
+	f->mark = (struct contract_mark){ .wanted = before.wanted, .shown = after.shown };
 	f->vectors = 0;
 	return 0;
 }

@@ -82,13 +82,21 @@ static const char column[] =
 	" WHERE 1 - n.distance > match_threshold ORDER BY n.distance; END $$;";
 /* clang-format on */
 
-/* What is taken back is gone from there in the same transaction, whoever's daemon fills the tables. */
+/*
+ * What is taken back is gone from there in the same transaction, whoever's daemon fills the tables: sections, and the names of
+ * their files.
+ */
 static const char hiding[] =
 	"CREATE OR REPLACE FUNCTION " CONTRACT_SCHEMA
 	".hide() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER "
-	"SET search_path = pg_catalog, pg_temp AS $$ BEGIN DELETE FROM " CONTRACT_SCHEMA
-	".chunks WHERE memory = NEW.id; RETURN NULL; END $$;"
+	"SET search_path = pg_catalog, pg_temp AS $$ BEGIN IF TG_TABLE_NAME = 'folder' THEN "
+	"EXECUTE format('DELETE FROM " CONTRACT_SCHEMA ".files WHERE source_file IN "
+	"(SELECT id FROM %I.source_file WHERE folder = $1)', TG_TABLE_SCHEMA) USING NEW.id; ELSE "
+	"DELETE FROM " CONTRACT_SCHEMA ".chunks WHERE memory = NEW.id; END IF; RETURN NULL; END $$;"
 	"CREATE TRIGGER contract_hide AFTER UPDATE OF visibility ON memory FOR EACH ROW "
+	"WHEN (OLD.visibility = 1 AND NEW.visibility = 0) EXECUTE FUNCTION " CONTRACT_SCHEMA
+	".hide();"
+	"CREATE TRIGGER contract_hide AFTER UPDATE OF visibility ON folder FOR EACH ROW "
 	"WHEN (OLD.visibility = 1 AND NEW.visibility = 0) EXECUTE FUNCTION " CONTRACT_SCHEMA
 	".hide();";
 
@@ -389,14 +397,19 @@ int contract_wanted(struct store *s, bool *ret, struct err *err)
 /* f: a row of source_file. This connection may be let past row-level security (its login makes the schema), so it is said here. */
 #define IS_TEAM "EXISTS (SELECT 1 FROM folder d WHERE d.id = f.folder AND d.visibility = 1)"
 
-int contract_mark(struct store *s, int64_t *ret, struct err *err)
+int contract_mark(struct store *s, struct contract_mark *ret, struct err *err)
 {
 	static const char sql[] =
 		"SELECT hashtextextended(concat_ws(' ', count(*), max(id), "
 		"max(synced_at), sum(synced_at), "
-		"sum(chunks), count(metadata)), 0) FROM source_file f WHERE " IS_TEAM;
+		"sum(chunks), count(metadata)), 0), (SELECT count(*) FROM " CONTRACT_SCHEMA
+		".files) FROM source_file f WHERE " IS_TEAM;
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
 
-	return db_one(s->db, sql, NULL, 0, 0, ret, err);
+	if (db_query(s->db, sql, NULL, 0, &r, err) || db_next(r, err) != 1)
+		return -1;
+	*ret = (struct contract_mark){ .wanted = db_int(r, 0), .shown = db_int(r, 1) };
+	return 0;
 }
 
 static int ids_page(struct store *s, struct arena *a, const char *sql, const struct db_arg args[2],

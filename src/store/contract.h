@@ -51,8 +51,11 @@ int contract_wanted(struct store *s, bool *ret, struct err *err);
 /* Makes the schema, or its column of vectors anew, where it may; nothing of another program is touched. */
 int contract_ready(struct store *s, const struct contract_wish *w, struct contract_state *ret, struct err *err);
 
-/* A number that is another one when files or chunks may be. */
-int contract_mark(struct store *s, int64_t *ret, struct err *err);
+/* Both are other numbers when files or chunks may be: of the folders, and of the schema, which what is taken back leaves at once. */
+struct contract_mark {
+	int64_t wanted, shown;
+};
+int contract_mark(struct store *s, struct contract_mark *ret, struct err *err);
 /* Chunks above `after` that are not, or not so, in the schema; ascending. */
 int contract_stale(struct store *s, struct arena *a, int64_t after, size_t max, int64_t **ret, size_t *ret_n, struct err *err);
 /* Chunks above `after` that have no vector there; ascending. */

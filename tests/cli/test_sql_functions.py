@@ -105,6 +105,19 @@ def test_the_builtin_vectors_are_searched_from_sql(rem, db):
     assert "vectors of 512 numbers" in " ".join(rem.run("status").out.split()) and sql_line(rem)[0]["ok"]
 
 
+def test_what_an_author_takes_back_leaves_the_schema_with_it(rem, db, server):
+    rem.start()
+    use(rem, server, "openai", "ok")
+    follow(rem)
+    filled(rem, db)
+    rem.run("sync", "add", rem.notes, "--namespace", "notes", "--private")
+    assert db.one("SELECT count(*) FROM claude_memory.chunks") == 0 and ask(db, "wireguard port", ", -1") == []
+    assert db.rows("SELECT total_chunks, total_files FROM claude_memory.stats()") == [{"total_chunks": 0, "total_files": 0}]
+    assert rem.json("search", "wireguard", "--kind", "chunk")["hits"], "they are still their author's"
+    rem.run("sync", "add", rem.notes, "--namespace", "notes", "--team")
+    filled(rem, db)
+
+
 def test_search_gives_what_post_search_gives(rem, db, server):
     rem.start()
     use(rem, server, "openai", "ok")
