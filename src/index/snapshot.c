@@ -61,10 +61,9 @@ struct snapshot *snapshot_copy(struct index *ix, size_t more)
 	const struct snapshot *old = ix->current; /* only the writer replaces it, and that is us */
 	struct snapshot *s = mem_alloc(sizeof(*s));
 	pthread_mutex_lock(&ix->lock);
-	*s = *old;
+	memcpy(s, old, offsetof(struct snapshot, norms)); /* searches set those meanwhile */
 	pthread_mutex_unlock(&ix->lock);
 	s->refs = 1;
-	s->norms = NULL;
 	s->views = mem_alloc((old->n + more + 1) * sizeof(*s->views));
 	if (old->n)
 		memcpy(s->views, old->views, old->n * sizeof(*s->views));

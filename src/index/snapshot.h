@@ -38,7 +38,8 @@ struct snapshot {
 	uint32_t *session_memory_words;         /* memories' are counted apart, not in session_words */
 	uint32_t sessions;                      /* with at least one such document */
 	uint64_t session_words_total, session_memory_words_total;
-	struct session_norms *_Atomic norms; /* made by the first search that needs them (sessions.c) */
+	/* Last, since a copy stops before it: made by the first search that needs them (sessions.c). */
+	struct session_norms *_Atomic norms;
 };
 
 /*
