@@ -99,8 +99,8 @@ static const char *const moves[] = {
 	"UPDATE session SET project = ?2 WHERE project = ?1",
 	"UPDATE memory SET project = ?2 WHERE project = ?1",
 	"UPDATE folder SET project = ?2 WHERE project = ?1",
-	"INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
-	"WHERE project = ?1 ON CONFLICT (author, project, topic) DO NOTHING",
+	("INSERT INTO fact_due (project, topic) SELECT DISTINCT ?2, topic FROM candidate "
+	 "WHERE project = ?1 ON CONFLICT (author, project, topic) DO NOTHING"),
 	"UPDATE candidate SET project = ?2 WHERE project = ?1",
 	"UPDATE fact SET project = ?2 WHERE project = ?1",
 	"DELETE FROM fact_due WHERE project = ?1 AND project <> ?2",
