@@ -337,7 +337,13 @@ def test_another_login_cannot_take_a_name(team, build, scratch):
     assert done.status != 0 and "another login" in done.out + done.err
 
 
-def test_a_name_that_cannot_be_shown_is_refused(rem):
+def test_a_name_that_cannot_be_shown_is_nobodys(rem):
     rem.env["REMANENCE_AUTHOR"] = "a\tb"
-    done = rem.run("start", check=False)
-    assert done.status != 0 and "author" in done.out + done.err
+    rem.run("start")
+    settings = [c for c in rem.json("doctor", check=False)["checks"] if c["name"] == "settings"][0]
+    assert not settings["ok"] and "control character" in settings["detail"]
+    assert rem.json("status")["author"] != "a\tb"
+    rem.run("stop")
+    rem.env["REMANENCE_AUTHOR"] = "n" * 65
+    rem.run("start")
+    assert rem.json("status")["author"] != "n" * 65
