@@ -13,9 +13,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "index/query.h"
@@ -234,17 +234,10 @@ static void times_print(struct times *t)
 		print_times(mix_names[i], t->by_mix[i], t->n_by_mix[i]);
 }
 
-/* Processor time of this thread: what else the machine does shall not count. */
-static uint64_t now_us(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
+/* Processor time: what else the machine does shall not count. */
 static double since(uint64_t start)
 {
-	return (double)(now_us() - start) / 1000;
+	return (double)(clock_cpu_us() - start) / 1000;
 }
 
 static void ask_index(struct index *ix, struct analyser *an, const struct question *q)
@@ -328,7 +321,7 @@ static double build(struct bench *b, struct corpus *c, size_t docs, size_t quest
 		}
 		if (n < BATCH && i + 1 < docs)
 			continue;
-		uint64_t start = now_us();
+		uint64_t start = clock_cpu_us();
 		if (!b->is_built)
 			index_put(b->ix, batch, n, NULL);
 		if (index_wants_flush(b->ix) || i + 1 == docs)
@@ -363,7 +356,7 @@ static void bench_fts(struct bench *b)
 	for (size_t i = 0; i < b->nquestions; i++) {
 		AUTO(buf_done) struct buf q = { 0 };
 		fts_question(b->questions[i].text, &q);
-		uint64_t start = now_us();
+		uint64_t start = clock_cpu_us();
 		ask_fts(st, buf_cstr(&q));
 		times_add(&t, b->questions[i].mix, since(start), b->nquestions);
 	}
@@ -377,7 +370,7 @@ static void bench_index(struct bench *b, struct analyser *an)
 	struct times t = { 0 };
 	for (int round = 0; round < ROUNDS; round++) {
 		for (size_t i = 0; i < b->nquestions; i++) {
-			uint64_t start = now_us();
+			uint64_t start = clock_cpu_us();
 			ask_index(b->ix, an, &b->questions[i]);
 			if (round)
 				times_add(&t, b->questions[i].mix, since(start),
@@ -417,7 +410,7 @@ int main(int argc, char **argv)
 	index_close(b.ix);
 	malloc_trim(0);
 	size_t before = anonymous_bytes();
-	uint64_t start = now_us();
+	uint64_t start = clock_cpu_us();
 	if (index_open(dir, &b.ix, &needs_rebuild, &err) != 0 || needs_rebuild)
 		die("the index did not open again");
 	printf("opened and verified in %.1f ms, %.1f MB of anonymous memory\n", since(start),

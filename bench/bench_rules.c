@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "observe/entity.h"
 #include "observe/rules.h"
@@ -24,14 +24,6 @@ struct loaded {
 	struct event *events;
 	size_t n;
 };
-
-static double cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static bool turn_load(struct store *s, struct arena *a, int64_t id, struct loaded *ret)
 {
@@ -58,12 +50,12 @@ static double turn_run(const struct loaded *t, size_t *io_made)
 	struct rules_output out = { 0 };
 	struct mention *mentions;
 	size_t n;
-	double start = cpu_us();
+	double start = (double)clock_cpu_us();
 
 	rules_run(&a, &in, &out);
 	entities_run(&a, &in, &mentions, &n);
 	*io_made += out.n + out.ncandidates;
-	return cpu_us() - start;
+	return (double)clock_cpu_us() - start;
 }
 
 static int by_number(const void *x, const void *y)

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -37,14 +36,6 @@ struct bench {
 	struct asked *asked;
 	size_t n, cap;
 };
-
-static double cpu_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
-}
 
 static int bench_open(struct bench *b, const char *home, struct err *err)
 {
@@ -89,11 +80,11 @@ static int ask(struct bench *b, struct asked *q, struct err *err)
 		.analyser = b->analyser,
 		.params = q->params,
 		.started_us = clock_mono_us() };
-	double start = cpu_us();
+	double start = (double)clock_cpu_us();
 
 	if (op_find("search")(&call, &w, err))
 		return -1;
-	double us = cpu_us() - start;
+	double us = (double)clock_cpu_us() - start;
 	q->us = q->us > 0 && q->us < us ? q->us : us;
 	q->bytes = out.len;
 	if (getenv("REPLIES"))

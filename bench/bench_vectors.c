@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/file.h"
@@ -77,14 +76,6 @@ static void fill(struct vectors *v, size_t docs)
 	vectors_flush(v, NULL);
 }
 
-/* Of this thread: other programs on the machine do not count. */
-static double cpu_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (double)t.tv_sec * 1000 + (double)t.tv_nsec / 1e6;
-}
-
 static int order(const void *x, const void *y)
 {
 	double a = *(const double *)x, b = *(const double *)y;
@@ -132,10 +123,10 @@ static void measure(struct vectors *v, size_t kind, bool is_first)
 		random_place(own, subjects[random_next() % SUBJECTS], .6f);
 		pack(own, at, &scale);
 		vector_query_init(&q, VECTOR_DIMS, at, scale, mean);
-		double start = cpu_ms();
+		double start = (double)clock_cpu_us() / 1e3;
 		struct vectors_scan s = { .query = &q, .filter = &the->filter, .by_session = the->by_session, .k = K };
 		vectors_scan(v, &s, hits);
-		times[i] = cpu_ms() - start;
+		times[i] = (double)clock_cpu_us() / 1e3 - start;
 		if (is_first)
 			memcpy(exact[kind][i], hits, sizeof(hits));
 		in_20 += common(exact[kind][i], hits, 20, the->by_session);

@@ -42,6 +42,23 @@ uint64_t clock_mono_us(void)
 	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
 }
 
+uint64_t clock_cpu_us(void)
+{
+	struct timespec t;
+
+	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
+}
+
+void clock_sleep_us(uint64_t us)
+{
+	const struct timespec t = { .tv_sec = (time_t)(us / 1000000),
+		.tv_nsec = (long)(us % 1000000) * 1000 };
+
+	nanosleep(&t, NULL);
+}
+
 struct timespec clock_after_us(uint64_t us)
 {
 	struct timespec t;

@@ -11,6 +11,8 @@
 
 int64_t clock_now(void);        /* wall clock */
 uint64_t clock_mono_us(void);   /* monotonic, microseconds */
+uint64_t clock_cpu_us(void);    /* processor time of this thread, microseconds; 0 where the system does not tell */
+void clock_sleep_us(uint64_t us); /* less when a signal comes */
 struct timespec clock_after_us(uint64_t us); /* the moment so long from now, as pthread_cond_timedwait takes it */
 /* "2026-11-29T17:15:00.123Z", with any offset, fraction optional; 0 when it is not such a time. */
 int64_t clock_parse_iso(const char *s);

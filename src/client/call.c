@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -44,13 +43,6 @@ static int take_line(void *ctx, const char *line, size_t len)
 	buf_cut(l->result, 0);
 	buf_add(l->result, line, len);
 	return 0;
-}
-
-static void pause_ms(int ms)
-{
-	const struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L };
-
-	nanosleep(&t, NULL);
 }
 
 static const char *const *call_headers(struct client *c)
@@ -135,7 +127,7 @@ static int call_patiently(struct client *c, const struct call *call, struct wire
 			return result;
 		wire_reply_done(reply);
 		*err = (struct err){ 0 };
-		pause_ms(BUSY_RETRY_MS);
+		clock_sleep_us(BUSY_RETRY_MS * 1000ull);
 	}
 }
 

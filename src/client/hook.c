@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agents/agent.h"
@@ -121,7 +120,6 @@ static const char *const *ask_headers(struct hook *h)
 /* Nobody listens: starts the daemon if it is time, and says whether to try again. */
 static bool ask_again(struct hook *h, bool *was_started)
 {
-	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L };
 	enum start_result result = START_RECENT;
 	struct err err = { 0 };
 
@@ -137,7 +135,7 @@ static bool ask_again(struct hook *h, bool *was_started)
 			h->deadline_us =
 				MAX(h->deadline_us, h->started_us + HOOK_START_ASK_MS * US_PER_MS);
 	}
-	nanosleep(&pause, NULL);
+	clock_sleep_us(RETRY_MS * 1000);
 	return clock_mono_us() < h->deadline_us;
 }
 

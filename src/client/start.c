@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -258,7 +257,6 @@ bool start_reason(const struct paths *p, int64_t since, struct err *err)
 
 int start_and_wait(const struct paths *p, struct err *err)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
 	uint64_t deadline = clock_mono_us() + START_WAIT_MS * 1000ull;
 	/* File times come from a coarser clock than ours; the reason of an earlier start must not be taken for this one's. */
 	int64_t since = clock_now() - 20;
@@ -278,7 +276,7 @@ int start_and_wait(const struct paths *p, struct err *err)
 			return -1;
 		if (clock_mono_us() >= deadline)
 			break;
-		nanosleep(&pause, NULL);
+		clock_sleep_us(POLL_MS * 1000);
 	}
 	err_set(err, ERR_UNAVAILABLE,
 		"the daemon was started but did not answer at '%s' within %d s", p->socket,
@@ -319,7 +317,6 @@ static int ask_to_leave(const struct paths *p, struct err *err)
 
 int start_stop(const struct paths *p, struct err *err)
 {
-	const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
 	uint64_t deadline = clock_mono_us() + STOP_WAIT_MS * 1000ull;
 
 	if (!start_is_answered(p))
@@ -331,7 +328,7 @@ int start_stop(const struct paths *p, struct err *err)
 		int64_t serving = start_is_answered(p) ? who_serves(p) : 0;
 		if (serving ? serving != leaving : is_lock_free(p) && !start_is_answered(p))
 			return 0;
-		nanosleep(&pause, NULL);
+		clock_sleep_us(POLL_MS * 1000);
 	}
 	return err_set(err, ERR_BUSY, "the daemon has not left within %d s", STOP_WAIT_MS / 1000);
 }

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -24,18 +23,11 @@
 
 _Static_assert(EMBEDDING_PIECES_MAX <= VECTORS_OF_DOC_MAX, "a document's pieces have room");
 
-static void sleep_us(uint64_t us)
-{
-	const struct timespec t = { .tv_sec = (time_t)(us / 1000000),
-		.tv_nsec = (long)(us % 1000000) * 1000 };
-	nanosleep(&t, NULL);
-}
-
 static void stand_back(struct embedding *e)
 {
 	for (unsigned ms = 0; ms < EMBEDDING_STAND_BACK_MS && e->setup.is_busy(e->setup.ctx);
 		ms += STEP_MS)
-		sleep_us(STEP_MS * US_PER_MS);
+		clock_sleep_us(STEP_MS * US_PER_MS);
 }
 
 /*
@@ -48,19 +40,11 @@ struct pace {
 	uint64_t wall_us, cpu_us; /* when the batch began; 0: none has */
 };
 
-static uint64_t cpu_now_us(void)
-{
-	struct timespec t;
-	if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000 + (uint64_t)t.tv_nsec / 1000;
-}
-
 static void give_back(const struct pace *p)
 {
-	const uint64_t wall = clock_mono_us() - p->wall_us, cpu = cpu_now_us() - p->cpu_us;
+	const uint64_t wall = clock_mono_us() - p->wall_us, cpu = clock_cpu_us() - p->cpu_us;
 	if (p->wall_us && wall > cpu + cpu / 4)
-		sleep_us(MIN(wall - cpu, EMBEDDING_GIVE_BACK_MS * (uint64_t)US_PER_MS));
+		clock_sleep_us(MIN(wall - cpu, EMBEDDING_GIVE_BACK_MS * (uint64_t)US_PER_MS));
 }
 
 /* Between two batches. */
@@ -68,7 +52,7 @@ static void rest_between(struct embedding *e, struct pace *p)
 {
 	give_back(p);
 	stand_back(e);
-	*p = (struct pace){ clock_mono_us(), cpu_now_us() };
+	*p = (struct pace){ clock_mono_us(), clock_cpu_us() };
 }
 
 struct made {

@@ -8,14 +8,13 @@
 #ifdef __linux__
 #include <sys/vfs.h>
 #endif
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
 #include "wire/client.h"
 
-#define LOCK_POLL_NS 10000000
+#define LOCK_POLL_US 10000
 #define LOCK_ASK_MS 1000
 
 /*
@@ -37,7 +36,6 @@ static bool is_served(const struct paths *p)
 
 int lock_take(const struct paths *p, int *ret_fd, struct err *err)
 {
-	static const struct timespec pause = { .tv_nsec = LOCK_POLL_NS };
 	uint64_t start = clock_mono_us();
 	int fd = open(p->lock, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (fd < 0)
@@ -47,11 +45,11 @@ int lock_take(const struct paths *p, int *ret_fd, struct err *err)
 		uint64_t waited = (clock_mono_us() - start) / 1000;
 		bool is_held = why == EWOULDBLOCK || why == EINTR;
 		if (is_held && waited < LOCK_WAIT_MS) {
-			nanosleep(&pause, NULL);
+			clock_sleep_us(LOCK_POLL_US);
 			continue;
 		}
 		if (is_held && waited < LOCK_PATIENCE_MS && !is_served(p)) {
-			nanosleep(&pause, NULL);
+			clock_sleep_us(LOCK_POLL_US);
 			continue;
 		}
 		close(fd);

@@ -2,8 +2,8 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "store/store.h"
@@ -19,13 +19,6 @@ struct neighbours {
 	int64_t merges;
 	bool has_complained;
 };
-
-static void nap(void)
-{
-	struct timespec t = { .tv_nsec = WAIT_MS * 1000000L };
-
-	nanosleep(&t, NULL);
-}
 
 static int look(struct neighbours *n, struct err *err)
 {
@@ -64,7 +57,7 @@ static void *neighbours_main(void *arg)
 			log_warn("what other daemons store is not heard of at present: %s",
 				err.text);
 		n->has_complained = true;
-		nap();
+		clock_sleep_us(WAIT_MS * 1000ull);
 	}
 	return NULL;
 }

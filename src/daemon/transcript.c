@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -29,7 +28,7 @@
 
 #define SIGNATURE_MAX 64
 #define BAD_LINES_LOGGED 20 /* of one file in one reading */
-#define STOP_LOOK_NS 100000000
+#define STOP_LOOK_US 100000
 
 struct transcripts {
 	struct writer *writer;
@@ -525,9 +524,8 @@ static int attempt(struct reading *r, struct err *err)
 
 static void pause_before(const struct reading *r, unsigned attempt)
 {
-	struct timespec nap = { .tv_nsec = STOP_LOOK_NS };
 	for (unsigned i = 0; i < (1u << attempt) && !is_stopped(r); i++)
-		nanosleep(&nap, NULL);
+		clock_sleep_us(STOP_LOOK_US);
 }
 
 struct reading *transcript_begin(

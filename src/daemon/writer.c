@@ -49,12 +49,6 @@ static uint64_t ms_since(uint64_t us)
 	return (clock_mono_us() - us) / 1000;
 }
 
-static void nap(unsigned ms)
-{
-	struct timespec t = { .tv_sec = ms / 1000, .tv_nsec = (long)(ms % 1000) * 1000000 };
-	nanosleep(&t, NULL);
-}
-
 /*
  * The lane to serve next, or -1. A lane that starved goes first, once per batch (`favoured`
  * remembers); NULL: urgency alone.
@@ -174,7 +168,7 @@ static int begin(struct writer *w, struct err *err)
 			return 0;
 		if (!is_passing(err) || ms_since(start) >= WRITER_PATIENCE_MS)
 			return -1;
-		nap(pause);
+		clock_sleep_us(pause * 1000ull);
 		pause = MIN(pause * 2, RETRY_MAX_MS);
 	}
 }

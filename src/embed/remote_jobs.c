@@ -4,7 +4,6 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/mem.h"
@@ -103,7 +102,6 @@ static bool look(struct remote_work *w, const struct job_open *job)
 static bool pause_ms(struct remote_work *w, int ms)
 {
 	uint64_t now = clock_mono_us();
-	struct timespec t = { .tv_nsec = ms * 1000000l };
 
 	if (w->call->stop && atomic_load(w->call->stop)) {
 		remote_fail(w, CALL_ABORTED, "the request was given up by us");
@@ -113,7 +111,7 @@ static bool pause_ms(struct remote_work *w, int ms)
 		remote_fail(w, CALL_TIMEOUT, "the orchestrator's job was not done in time");
 		return false;
 	}
-	nanosleep(&t, NULL);
+	clock_sleep_us((uint64_t)ms * 1000);
 	return true;
 }
 

@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -120,7 +119,6 @@ static int wait_for(int fd, short events, uint64_t deadline_us, struct err *err)
 
 static int connect_until(const char *path, uint64_t deadline_us, int *ret_fd, struct err *err)
 {
-	const struct timespec pause = { .tv_nsec = RETRY_MS * 1000000L };
 	int why = 0;
 
 	for (;;) {
@@ -131,7 +129,7 @@ static int connect_until(const char *path, uint64_t deadline_us, int *ret_fd, st
 			return gone("does not answer", why, err);
 		if (time_left(deadline_us) == 0)
 			return late(err);
-		nanosleep(&pause, NULL);
+		clock_sleep_us(RETRY_MS * 1000);
 	}
 }
 
