@@ -128,14 +128,11 @@ void jw_printf(struct jw *w, const char *key, const char *format, ...)
 	jw_slice(w, key, (struct str){ buf_cstr(&text), text.len });
 }
 
-/* Not by a format, which takes ten times as long. At least so many digits. */
 static void write_digits(struct buf *out, uint64_t value, int least)
 {
-	char digits[20];
-	size_t at = sizeof(digits);
-	for (; value || least > 0; value /= 10, least--)
-		digits[--at] = (char)('0' + value % 10);
-	buf_add(out, digits + at, sizeof(digits) - at);
+	char room[STR_DIGITS_MAX];
+	const struct str digits = str_digits(room, value, least);
+	buf_add(out, digits.p, digits.n);
 }
 
 void jw_int(struct jw *w, const char *key, int64_t value)

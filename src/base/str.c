@@ -156,6 +156,23 @@ bool str_to_i64(const char *s, int64_t *ret)
 	return true;
 }
 
+struct str str_digits(char room[STR_DIGITS_MAX], uint64_t value, int least)
+{
+	size_t at = STR_DIGITS_MAX;
+
+	for (; value || least > 0; value /= 10, least--)
+		room[--at] = (char)('0' + value % 10);
+	return (struct str){ room + at, STR_DIGITS_MAX - at };
+}
+
+bool str_has_control(struct str s)
+{
+	for (size_t i = 0; i < s.n; i++)
+		if ((unsigned char)s.p[i] < ' ' || s.p[i] == 0x7f)
+			return true;
+	return false;
+}
+
 bool str_to_double(const char *s, double *ret)
 {
 	char *end;

@@ -32,6 +32,11 @@ const char *str_find(struct str haystack, struct str needle);  /* NULL when abse
 const char *str_ifind(struct str haystack, const char *needle); /* ASCII case ignored */
 bool str_to_i64(const char *s, int64_t *ret);          /* the whole string, decimal */
 bool str_to_double(const char *s, double *ret);
+/* Decimal, at least so many digits, at the end of the room; a tenth of what a format takes. */
+#define STR_DIGITS_MAX 20
+struct str str_digits(char room[STR_DIGITS_MAX], uint64_t value, int least);
+/* Below a space, or DEL. */
+bool str_has_control(struct str s);
 /* Glob over the whole of `s`, as in .gitignore: *, ? and [a-z] [!x] stop at slashes, ** does not, "**" and a slash stand for any folders or none, \\ quotes. */
 #define STR_GLOB_MAX 1024 /* bytes of a pattern; a longer one matches nothing */
 bool str_glob(const char *pattern, const char *s);

@@ -177,13 +177,6 @@ static int bad_value(const struct setting_info *info, const char *text, struct e
 	}
 }
 
-static bool has_control(const char *text)
-{
-	while (*text && (unsigned char)*text >= ' ' && *text != 0x7f)
-		text++;
-	return *text;
-}
-
 /* Checks a value's text and fills *ret (except its origin), with pointers into the arena. */
 static int value_parse(const struct setting_info *info, const char *text, struct arena *a,
 	struct value *ret, struct err *err)
@@ -214,7 +207,7 @@ static int value_parse(const struct setting_info *info, const char *text, struct
 	case SETTING_TEXT:
 		/* White space around it came by copying. */
 		v.text = arena_dup(a, str_trim(str_of(text)).p, str_trim(str_of(text)).n);
-		if ((double)strlen(v.text) > info->max || has_control(v.text))
+		if ((double)strlen(v.text) > info->max || str_has_control(str_of(v.text)))
 			return bad_value(info, v.text, err);
 		break;
 	case SETTING_LIST:

@@ -19,10 +19,8 @@ static int key_trim(struct str text, const char *where, char **ret, struct err *
 {
 	struct str key = str_trim(text);
 
-	for (size_t i = 0; i < key.n; i++)
-		if ((unsigned char)key.p[i] < ' ' || key.p[i] == 127)
-			return err_set(
-				err, ERR_USAGE, "the key of %s holds more than one line", where);
+	if (str_has_control(key))
+		return err_set(err, ERR_USAGE, "the key of %s holds more than one line", where);
 	*ret = mem_dup(key.n ? key.p : "", key.n);
 	return 0;
 }

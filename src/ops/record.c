@@ -6,18 +6,13 @@
 
 /* Memories and events as text: titles, bodies, sizes. */
 
-#define REF_TEXT_MAX 24
-
 char *ref_text(struct arena *a, enum ref_kind kind, int64_t id)
 {
 	static const char prefixes[] = { [REF_MEMORY] = '\0', [REF_EVENT] = 'e', [REF_SESSION] = 's' };
-	char text[REF_TEXT_MAX];
-	size_t at = sizeof(text);
-	uint64_t left = id < 0 ? -(uint64_t)id : (uint64_t)id;
-	/* Not by a format, which takes ten times as long: a page of hits names a hundred. */
-	do
-		text[--at] = (char)('0' + left % 10);
-	while (left /= 10);
+	char text[2 + STR_DIGITS_MAX];
+	/* Not by a format: a page of hits names a hundred. */
+	const struct str digits = str_digits(text + 2, id < 0 ? -(uint64_t)id : (uint64_t)id, 1);
+	size_t at = (size_t)(digits.p - text);
 	if (id < 0)
 		text[--at] = '-';
 	if (prefixes[kind])

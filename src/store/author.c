@@ -13,13 +13,10 @@
 
 int author_check(const char *name, struct err *err)
 {
-	size_t n = name ? strlen(name) : 0;
-	bool is_good = n && n <= AUTHOR_NAME_MAX && utf8_is_valid(name, n) && name[0] != ' ' &&
-		       name[n - 1] != ' ';
+	const struct str s = str_of(name);
 
-	for (size_t i = 0; i < n && is_good; i++)
-		is_good = (unsigned char)name[i] >= ' ' && name[i] != 0x7f;
-	if (is_good)
+	if (s.n && s.n <= AUTHOR_NAME_MAX && utf8_is_valid(s.p, s.n) && s.p[0] != ' ' &&
+		s.p[s.n - 1] != ' ' && !str_has_control(s))
 		return 0;
 	err_set(err, ERR_USAGE, "'%.*s' cannot be the name of an author", AUTHOR_NAME_MAX,
 		name ? name : "");
