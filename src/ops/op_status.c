@@ -6,7 +6,7 @@
 #include "store/author.h"
 #include "store/job.h"
 
-#define PROJECTS_LOOKED_AT 1000
+#define SHARED_SHOWN_MAX 1000
 
 /* status: the daemon, and whether capturing is paused. stop: ask it to leave. reindex: build the index anew. */
 
@@ -25,19 +25,17 @@ static int jobs_write(struct op_call *call, struct jw *out, struct err *err)
 /* How many people's the store is, and what the author shares of each project without being asked. */
 static int shared_write(struct op_call *call, struct jw *out, struct err *err)
 {
-	struct project *list;
+	const char **names;
 	size_t n;
 	int64_t authors;
 	if (!call->store)
 		return 0;
-	if (store_authors(call->store, &authors, err) ||
-		store_project_list(call->store, call->arena, &(struct project_query){ .max = PROJECTS_LOOKED_AT }, &list, &n, err))
+	if (store_authors(call->store, &authors, err) || store_projects_shared(call->store, call->arena, SHARED_SHOWN_MAX, &names, &n, err))
 		return -1;
 	jw_int(out, "authors", authors);
 	jw_array(out, "shared_projects");
 	for (size_t i = 0; i < n; i++)
-		if (list[i].is_shared)
-			jw_str(out, NULL, list[i].name);
+		jw_str(out, NULL, names[i]);
 	jw_end(out, ']');
 	return 0;
 }

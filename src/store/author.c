@@ -258,6 +258,26 @@ int store_project_shared(struct store *s, int64_t project, bool *ret, struct err
 	return rc;
 }
 
+int store_projects_shared(struct store *s, struct arena *a, size_t max, const char ***ret,
+	size_t *ret_n, struct err *err)
+{
+	static const char sql[] =
+		"SELECT p.name FROM project_share h JOIN project p ON p.id = h.project WHERE "
+		"h.author = ?1 ORDER BY (SELECT coalesce(max(last_event_at), 0) FROM session WHERE "
+		"project = p.id) DESC, p.id LIMIT ?2";
+	AUTO(db_end_ptr) struct db_rows *r = NULL;
+	size_t cap = 0;
+	int rc;
+
+	*ret = NULL;
+	*ret_n = 0;
+	if (db_query(s->db, sql, DB_ARGS(db_i(s->me), db_i((int64_t)max)), &r, err))
+		return -1;
+	while ((rc = db_next(r, err)) > 0)
+		ARENA_PUSH(a, *ret, *ret_n, cap, arena_str(a, db_text(r, 0)));
+	return rc;
+}
+
 int store_project_share(struct store *s, int64_t project, bool is_shared, struct err *err)
 {
 	static const char share[] =

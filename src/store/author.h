@@ -33,6 +33,8 @@ int store_authors(struct store *s, int64_t *ret, struct err *err);
 int store_share(struct store *s, const int64_t *ids, size_t n, bool is_team, size_t *ret_changed, struct err *err);
 /* Whether the author's memories of this project are shared when they are made, those of no project for 0. */
 int store_project_shared(struct store *s, int64_t project, bool *ret, struct err *err);
+/* Names of the projects that are, those that were worked in last first. */
+int store_projects_shared(struct store *s, struct arena *a, size_t max, const char ***ret, size_t *ret_n, struct err *err);
 int store_project_share(struct store *s, int64_t project, bool is_shared, struct err *err);
 /* The author's memories in it, chunks apart, that are not so yet: the next SHARE_PAGE above `after`. */
 int store_unshared(struct store *s, struct arena *a, int64_t project, bool is_team, int64_t after, int64_t **ret, size_t *ret_n, struct err *err);
