@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "store/query_ids.h"
 #include "store/room.h"
 
 #define VECTOR_NUMBER_BYTES 16 /* of a number of a vector as text */
@@ -215,6 +216,18 @@ static int may_create(struct store *s, struct contract_state *ret, struct err *e
 	return may ? 1 : off(ret, "this role may not make the schema " CONTRACT_SCHEMA, hint);
 }
 
+/* In one transaction; `second` may be NULL. */
+static int scripts(struct store *s, const char *first, const char *second, struct err *err)
+{
+	if (db_begin(s->db, err))
+		return -1;
+	if (!db_script(s->db, first, err) && (!second || !db_script(s->db, second, err)) &&
+		!db_commit(s->db, err))
+		return 0;
+	db_rollback(s->db);
+	return -1;
+}
+
 static int hiding_make(struct store *s, struct err *err)
 {
 	static const char has[] =
@@ -222,14 +235,9 @@ static int hiding_make(struct store *s, struct err *err)
 		"'contract_hide'";
 	int64_t n;
 
-	if (db_one(s->db, has, NULL, 0, 0, &n, err) || n)
-		return n ? 0 : -1;
-	if (db_begin(s->db, err))
+	if (db_one(s->db, has, NULL, 0, 0, &n, err))
 		return -1;
-	if (!db_script(s->db, hiding, err) && !db_commit(s->db, err))
-		return 0;
-	db_rollback(s->db);
-	return -1;
+	return n ? 0 : scripts(s, hiding, NULL, err);
 }
 
 static int make(struct store *s, struct err *err)
@@ -237,18 +245,12 @@ static int make(struct store *s, struct err *err)
 	AUTO(arena_done) struct arena a = { 0 };
 	const char *schema;
 
-	if (one_text(s, &a, "SELECT current_schema()::text", &schema, err) || db_begin(s->db, err))
+	if (one_text(s, &a, "SELECT current_schema()::text", &schema, err))
 		return -1;
-	if (!db_script(s->db, tables, err) &&
-		!db_script(s->db,
-			arena_printf(&a,
-				"COMMENT ON SCHEMA " CONTRACT_SCHEMA " IS '" CONTRACT_MARK "%s'",
-				schema),
-			err) &&
-		!db_commit(s->db, err))
-		return 0;
-	db_rollback(s->db);
-	return -1;
+	return scripts(s, tables,
+		arena_printf(&a, "COMMENT ON SCHEMA " CONTRACT_SCHEMA " IS '" CONTRACT_MARK "%s'",
+			schema),
+		err);
 }
 
 /* --- Whose vectors are in it. --- */
@@ -412,22 +414,6 @@ int contract_mark(struct store *s, struct contract_mark *ret, struct err *err)
 	return 0;
 }
 
-static int ids_page(struct store *s, struct arena *a, const char *sql, const struct db_arg args[2],
-	int64_t **ret, size_t *ret_n, struct err *err)
-{
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	size_t cap = 0;
-	int rc;
-
-	*ret = NULL;
-	*ret_n = 0;
-	if (db_query(s->db, sql, args, 2, &r, err))
-		return -1;
-	while ((rc = db_next(r, err)) > 0)
-		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
-	return rc;
-}
-
 int contract_stale(struct store *s, struct arena *a, int64_t after, size_t max, int64_t **ret,
 	size_t *ret_n, struct err *err)
 {
@@ -441,8 +427,7 @@ int contract_stale(struct store *s, struct arena *a, int64_t after, size_t max, 
 		"(f.namespace, f.path, c.section, c.chunk_index, f.checksum, " METADATA
 		")) ORDER BY c.memory LIMIT ?2";
 
-	return ids_page(
-		s, a, sql, (struct db_arg[]){ db_i(after), db_i((int64_t)max) }, ret, ret_n, err);
+	return query_ids(s, a, sql, DB_ARGS(db_i(after), db_i((int64_t)max)), ret, ret_n, err);
 }
 
 int contract_bare(struct store *s, struct arena *a, int64_t after, size_t max, int64_t **ret,
@@ -452,8 +437,7 @@ int contract_bare(struct store *s, struct arena *a, int64_t after, size_t max, i
 		"SELECT memory FROM " CONTRACT_SCHEMA ".chunks WHERE embedding IS NULL AND "
 		"memory > ?1 ORDER BY memory LIMIT ?2";
 
-	return ids_page(
-		s, a, sql, (struct db_arg[]){ db_i(after), db_i((int64_t)max) }, ret, ret_n, err);
+	return query_ids(s, a, sql, DB_ARGS(db_i(after), db_i((int64_t)max)), ret, ret_n, err);
 }
 
 static const char *vector_text(struct buf *b, const float *v, uint32_t dims)

@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "store/query_ids.h"
 #include "text/hash.h"
 
 #define SAMPLES_MIN 400 /* rows; fewer teach a dictionary nothing */
@@ -34,23 +35,10 @@ static const struct {
 		"SELECT id FROM event ORDER BY (id * 40503) % 65536, id LIMIT ?1",
 		"SELECT pack FROM event WHERE id = ?1", "dictionary.event" },
 	[PACK_MEMORY] = { "SELECT max(id) FROM memory",
-		"SELECT id FROM memory WHERE visibility = 0 ORDER BY (id * 40503) % 65536, id LIMIT ?1",
+		"SELECT id FROM memory WHERE visibility = 0 ORDER BY (id * 40503) % 65536, id "
+		"LIMIT ?1",
 		"SELECT pack FROM memory WHERE id = ?1", "dictionary.memory" },
 };
-
-static int sample_ids(struct store *s, const char *sql, struct arena *a, int64_t **ret,
-	size_t *ret_n, struct err *err)
-{
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	size_t cap = 0;
-	int rc;
-
-	if (db_query(s->db, sql, DB_ARGS(db_i(SAMPLES_MAX)), &r, err))
-		return -1;
-	while ((rc = db_next(r, err)) > 0)
-		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
-	return rc;
-}
 
 /* A row that is gone, or that has no texts, is no sample. */
 static int read_sample(struct store *s, struct arena *a, const char *sql, int64_t id,
@@ -74,7 +62,7 @@ static int read_samples(struct store *s, enum pack_class class, struct buf *samp
 	int64_t *ids = NULL;
 	size_t n = 0;
 
-	if (sample_ids(s, classes[class].samples, &a, &ids, &n, err))
+	if (query_ids(s, &a, classes[class].samples, DB_ARGS(db_i(SAMPLES_MAX)), &ids, &n, err))
 		return -1;
 	for (size_t i = 0; i < n && samples->len < SAMPLE_BYTES_MAX; i++) {
 		struct str text = { 0 };
@@ -89,7 +77,6 @@ static int read_samples(struct store *s, enum pack_class class, struct buf *samp
 	}
 	return 0;
 }
-
 
 static int is_wanted(struct store *s, enum pack_class class, int64_t rows_min,
 	struct dictionary_made *ret, bool *ret_wanted, struct err *err)

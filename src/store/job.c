@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "store/fact.h"
+#include "store/query_ids.h"
 #include "store/room.h"
 #include "text/hash.h"
 
@@ -190,7 +191,7 @@ static int next_job(struct store *s, struct arena *a, const struct job_lease *l,
 	 */
 	static const char next[] =
 		"SELECT " JOB_COLUMNS " FROM job j WHERE j.kind = ?1 AND j.state = 0 AND "
-				      "(j.run_after <= ?2 OR (j.kind = 2 "
+		"(j.run_after <= ?2 OR (j.kind = 2 "
 		"AND j.attempts = 0 AND j.last_error IS NULL AND EXISTS (SELECT 1 FROM session s "
 		"WHERE "
 		"s.id = j.session AND s.ended_at > 0 AND s.ended_at >= s.last_event_at))) AND (?3 "
@@ -403,18 +404,8 @@ int store_turns_without_job(struct store *s, size_t max, int64_t *ret_n, struct 
 int store_turns_newest(
 	struct store *s, struct arena *a, size_t max, int64_t **ret, size_t *ret_n, struct err *err)
 {
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
-	size_t cap = 0;
-	int rc;
+	static const char sql[] = "SELECT t.id FROM turn t WHERE t.started_at > 0 ORDER BY "
+				  "t.last_event_at DESC LIMIT ?1";
 
-	*ret = NULL;
-	*ret_n = 0;
-	if (db_query(s->db,
-		    "SELECT t.id FROM turn t WHERE t.started_at > 0 ORDER BY t.last_event_at DESC "
-		    "LIMIT ?1",
-		    DB_ARGS(db_i((int64_t)max)), &r, err))
-		return -1;
-	while ((rc = db_next(r, err)) > 0)
-		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
-	return rc;
+	return query_ids(s, a, sql, DB_ARGS(db_i((int64_t)max)), ret, ret_n, err);
 }

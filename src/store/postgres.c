@@ -253,11 +253,6 @@ void pg_heed(struct postgres *db, PGresult *r, const struct pg_sent *sent)
 	db->last_id = (int64_t)be64toh(bits);
 }
 
-static bool is_good(const PGresult *r)
-{
-	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
-}
-
 /* A statement, its arguments, and whether its end may wait. */
 struct order {
 	struct pg_statement *s; /* NULL: not kept */
@@ -328,7 +323,7 @@ static int attempt(struct postgres *db, struct order *o, PGresult **ret, struct 
 	PGresult *r = o->s ? run_kept(db, o, err) : run_once(db, o, err);
 	if (!r)
 		return -1;
-	if (!is_good(r)) {
+	if (!pg_is_good(r)) {
 		pg_fail_at(db, r, o->sent.sql, err);
 		PQclear(r);
 		return -1;
@@ -401,7 +396,7 @@ int pg_simple(struct postgres *db, const char *sql, PGresult **ret, struct err *
 	if (pg_ready(db, err) || pg_pipe_settle(db, err))
 		return -1;
 	PGresult *r = PQexec(db->conn, sql);
-	if (!is_good(r)) {
+	if (!pg_is_good(r)) {
 		pg_fail(db, r, "asking", err);
 		PQclear(r);
 		return -1;

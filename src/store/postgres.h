@@ -8,8 +8,8 @@
 #include "store/driver.h"
 
 /*
- * Shared by postgres.c (statements), postgres_rows.c (values), postgres_pipe.c (writes that nobody waits for), postgres_link.c (connections and
- * errors) and postgres_care.c (what only a driver can do) only.
+ * Shared by postgres.c (statements), postgres_rows.c (values), postgres_pipe.c (writes that nobody waits for), postgres_link.c
+ * (connections and errors), postgres_owner.c (whom they work for) and postgres_care.c (what only a driver can do) only.
  */
 
 #define PG_SCHEMA "remanence"    /* unless the url says otherwise: ?schema=NAME */
@@ -102,6 +102,11 @@ struct pg_rows {
 static inline struct pg_rows *rows_of(struct db_rows *r)
 {
 	return (struct pg_rows *)r;
+}
+
+static inline bool pg_is_good(const PGresult *r)
+{
+	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
 }
 
 static inline struct postgres *postgres_of(struct db *db)

@@ -39,17 +39,12 @@ int pg_pipe_send(
 
 /* --- Waiting. --- */
 
-static bool is_good(const PGresult *r)
-{
-	return PQresultStatus(r) == PGRES_TUPLES_OK || PQresultStatus(r) == PGRES_COMMAND_OK;
-}
-
 /* The first failure is why all that follows was skipped. */
 static void note(struct postgres *db, const struct pg_sent *sent, PGresult *r)
 {
 	struct pg_pipe *p = &db->pipe;
 
-	if (is_good(r)) {
+	if (pg_is_good(r)) {
 		pg_heed(db, r, sent);
 	} else if (!p->has_failed) {
 		p->has_failed = true;
@@ -160,7 +155,7 @@ static int each_of(struct postgres *db, const struct pg_sent *sent, const int64_
 
 	for (size_t i = 0; i < n && db->conn; i++) {
 		take(db, &ret[i]);
-		if (!failed && !is_good(ret[i]))
+		if (!failed && !pg_is_good(ret[i]))
 			failed = pg_fail_at(db, ret[i], sent->sql, err);
 	}
 	PGresult *end = db->conn ? PQgetResult(db->conn) : NULL;

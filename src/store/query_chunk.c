@@ -1,6 +1,7 @@
 #include "store/query_chunk.h"
 
 #include "base/mem.h"
+#include "store/query_ids.h"
 #include "store/room.h"
 
 static struct chunk_place place_read(struct arena *a, struct db_rows *r)
@@ -96,16 +97,7 @@ int query_chunks_of_file(struct store *s, struct arena *a, const char *file, siz
 		"SELECT c.memory FROM chunk c JOIN source_file f ON f.id = c.source_file JOIN folder d ON d.id = f.folder"
 		" WHERE f.path = ?1 OR d.root || '/' || f.path = ?1"
 		" OR substr(f.path, length(f.path) - length(?2) + 1) = ?2 LIMIT ?3";
-	AUTO(db_end_ptr) struct db_rows *r = NULL;
 	const char *name = *file == '/' ? file : arena_printf(a, "/%s", file);
-	size_t cap = 0;
-	int more;
 
-	*ret = NULL;
-	*ret_n = 0;
-	if (db_query(store_db(s), sql, DB_ARGS(db_t(file), db_t(name), db_i((int64_t)max)), &r, err))
-		return -1;
-	while ((more = db_next(r, err)) > 0)
-		ARENA_PUSH(a, *ret, *ret_n, cap, db_int(r, 0));
-	return more;
+	return query_ids(s, a, sql, DB_ARGS(db_t(file), db_t(name), db_i((int64_t)max)), ret, ret_n, err);
 }

@@ -3,7 +3,7 @@
 
 #include "store/query.h"
 
-/* The first column of a statement's rows, in the arena. The statement bounds itself. For the files query_*.c. */
+/* The first column of a statement's rows, in the arena. The statement bounds itself. For the files of this room. */
 int query_ids(struct store *s, struct arena *a, const char *sql, const struct db_arg *args, size_t n, int64_t **ret, size_t *ret_n,
 	struct err *err);
 
