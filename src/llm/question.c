@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "llm/parts.h"
+#include "model/names.h"
 
 bool question_by_schema(const struct llm *l, const struct llm_question *q)
 {
@@ -15,14 +16,6 @@ bool question_by_json(const struct llm *l, const struct llm_question *q)
 }
 
 static const char *const limits[] = { "minItems", "maxItems", "minLength", "maxLength" };
-
-static bool is_limit(const char *key)
-{
-	for (size_t i = 0; i < ARRAY_LEN(limits); i++)
-		if (strcmp(limits[i], key) == 0)
-			return true;
-	return false;
-}
 
 bool question_has_limits(const struct llm *l, const struct llm_question *q)
 {
@@ -41,7 +34,7 @@ static void without_limits(struct jw *w, const char *key, const json *j)
 	}
 	jw_object(w, key);
 	for (struct json_iter it = json_iter(j); json_next(&it);)
-		if (json_type(it.value) != JSON_INT || !is_limit(it.key))
+		if (json_type(it.value) != JSON_INT || !name_is_any(it.key, limits, ARRAY_LEN(limits)))
 			without_limits(w, it.key, it.value);
 	jw_end(w, '}');
 }
