@@ -117,10 +117,10 @@ static inline enum put_result put_event(struct fixture *f, int64_t session,
 	return result;
 }
 
-/* A prompt as a transcript tells it. */
-static inline struct captured_event prompt_of(const char *id, const char *text, int64_t at)
+/* As a transcript tells it. */
+static inline struct captured_event event_of(enum event_kind kind, const char *id, const char *text, int64_t at)
 {
-	return (struct captured_event){ .kind = EVENT_PROMPT,
+	return (struct captured_event){ .kind = kind,
 		.source = SOURCE_TRANSCRIPT,
 		.id = id,
 		.text = str_of(text),
@@ -131,7 +131,7 @@ static inline struct captured_event prompt_of(const char *id, const char *text, 
 static inline int64_t put_prompt(
 	struct fixture *f, int64_t session, const char *id, const char *text, int64_t at)
 {
-	const struct captured_event e = prompt_of(id, text, at);
+	const struct captured_event e = event_of(EVENT_PROMPT, id, text, at);
 	int64_t event;
 
 	put_event(f, session, &e, NULL, &event);

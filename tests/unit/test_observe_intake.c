@@ -28,20 +28,10 @@ static void desk_close(struct desk *d)
 	settings_free(d->settings);
 }
 
-static struct captured_event event_of(enum event_kind kind, const char *id, const char *text)
-{
-	return (struct captured_event){ .kind = kind,
-		.source = SOURCE_TRANSCRIPT,
-		.id = id,
-		.text = str_of(text),
-		.at = T0,
-		.exit_code = -1 };
-}
-
 static struct captured_event tool_of(
 	const char *id, const char *tool, const char *input, const char *output)
 {
-	struct captured_event e = event_of(EVENT_TOOL, NULL, NULL);
+	struct captured_event e = event_of(EVENT_TOOL, NULL, NULL, T0);
 
 	e.tool_use_id = id;
 	e.tool = tool;
@@ -79,7 +69,7 @@ static void what_comes_in_is_cleaned_and_redacted(void **state)
 	struct fixture *f = *state;
 	struct desk d;
 	struct captured_event events[] = {
-		event_of(EVENT_PROMPT, "u1", "deploy <private>code 4711</private> now"),
+		event_of(EVENT_PROMPT, "u1", "deploy <private>code 4711</private> now", T0),
 		tool_of("t1", "Bash", "{\"command\":\"curl -u bob:correct-horse https://x\"}",
 			"\033[31mfine\033[0m"),
 	};
@@ -107,7 +97,7 @@ static void excluded_folders_and_tools_leave_nothing(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event events[] = { event_of(EVENT_PROMPT, "u1", "hello"),
+	struct captured_event events[] = { event_of(EVENT_PROMPT, "u1", "hello", T0),
 		tool_of("t1", "mcp__bank__balance", "{}", "12") };
 
 	desk_open(f, &d,
@@ -119,7 +109,7 @@ static void excluded_folders_and_tools_leave_nothing(void **state)
 	assert_int_equal(r.new_events, 1);
 	assert_int_equal(r.excluded_events, 1);
 	/* An event may stand elsewhere than its session. */
-	struct captured_event moved = event_of(EVENT_REPLY, "u2", "the diary says so");
+	struct captured_event moved = event_of(EVENT_REPLY, "u2", "the diary says so", T0);
 	moved.cwd = "/srv/secret";
 	assert_int_equal(take(f, &d, &moved, 1, "/srv/open").excluded_events, 1);
 	desk_close(&d);
@@ -129,7 +119,7 @@ static void runs_without_a_person_are_left_out_when_told_so(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e = event_of(EVENT_PROMPT, "u1", "hello");
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "hello", T0);
 	struct capture c = { .session = { .agent = AGENT_CODEX,
 				     .agent_session = "h",
 				     .cwd = "/srv/x",
@@ -216,8 +206,8 @@ static void a_pause_holds_by_the_time_of_the_event(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e = event_of(EVENT_PROMPT, "u1", "before"),
-			      later = event_of(EVENT_PROMPT, "u2", "during");
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "before", T0),
+			      later = event_of(EVENT_PROMPT, "u2", "during", T0);
 	int64_t pause;
 
 	desk_open(f, &d, "{}");
@@ -291,8 +281,8 @@ static void what_was_cleaned_before_is_stored_as_if_cleaned_here(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e[] = { event_of(EVENT_PROMPT, "u1", "<private>x</private> do it"),
-		event_of(EVENT_REPLY, "u2", " ") };
+	struct captured_event e[] = { event_of(EVENT_PROMPT, "u1", "<private>x</private> do it", T0),
+		event_of(EVENT_REPLY, "u2", " ", T0) };
 	struct capture c = {
 		.session = { .agent = AGENT_CLAUDE, .agent_session = "s1", .cwd = f->root },
 		.events = e,
@@ -318,11 +308,11 @@ static void wrappers_alone_are_no_prompt(void **state)
 	struct desk d;
 	struct captured_event events[] = {
 		event_of(EVENT_PROMPT, "u1",
-			"<environment_context>\n<cwd>/x</cwd>\n</environment_context>"),
-		event_of(EVENT_PROMPT, "u2", "<system-reminder>x</system-reminder>"),
-		event_of(EVENT_REPLY, "u3", "  "),
+			"<environment_context>\n<cwd>/x</cwd>\n</environment_context>", T0),
+		event_of(EVENT_PROMPT, "u2", "<system-reminder>x</system-reminder>", T0),
+		event_of(EVENT_REPLY, "u3", "  ", T0),
 	};
-	struct captured_event hidden = event_of(EVENT_PROMPT, "u4", "<private>all of it</private>");
+	struct captured_event hidden = event_of(EVENT_PROMPT, "u4", "<private>all of it</private>", T0);
 
 	desk_open(f, &d, "{}");
 	assert_int_equal(take(f, &d, events, 3, f->root).new_events, 0);
@@ -335,8 +325,8 @@ static void a_repository_made_later_is_seen(void **state)
 {
 	struct fixture *f = *state;
 	struct desk d;
-	struct captured_event e = event_of(EVENT_PROMPT, "u1", "one"),
-			      again = event_of(EVENT_PROMPT, "u2", "two");
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "one", T0),
+			      again = event_of(EVENT_PROMPT, "u2", "two", T0);
 	const char *git = path_join(&f->arena, f->root, "app/.git"),
 		   *sub = path_join(&f->arena, f->root, "app/sub");
 

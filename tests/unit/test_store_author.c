@@ -231,7 +231,7 @@ static void everything_else_of_a_session_is_its_authors(void **state)
 	struct store *ada = open_as(f, "ada"), *bob = open_as(f, "bob");
 	const struct captured_session c = { .agent = AGENT_CLAUDE, .agent_session = "same", .cwd = "/home/dev/app", .title = "ada's" };
 	const struct project_identity app = { .root = "/home/dev/app", .path = "/home/dev/app", .name = "app" };
-	struct captured_event e = prompt_of("u1", "find the xylophone", 1000);
+	struct captured_event e = event_of(EVENT_PROMPT, "u1", "find the xylophone", 1000);
 	const char *tables[] = { "session", "turn", "event", "memory", "project", "evidence", "memory_file", "project_alias" };
 	int64_t project, session, others, event, n;
 	enum put_result put;

@@ -8,7 +8,7 @@
 static struct captured_event prompt(
 	enum source source, const char *id, const char *text, int64_t at)
 {
-	struct captured_event e = prompt_of(id, text, at);
+	struct captured_event e = event_of(EVENT_PROMPT, id, text, at);
 	e.source = source;
 	return e;
 }

@@ -9,7 +9,7 @@
 static int64_t prompt_put(
 	struct fixture *f, struct store *s, int64_t session, const char *text, int64_t at)
 {
-	const struct captured_event e = prompt_of(text, text, at);
+	const struct captured_event e = event_of(EVENT_PROMPT, text, text, at);
 	const struct event_put p = { .session = session, .agent = AGENT_CLAUDE, .event = &e };
 	enum put_result result;
 	int64_t id;
